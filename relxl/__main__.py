@@ -1,0 +1,5 @@
+import sys
+
+from relxl.cli import main
+
+sys.exit(main())

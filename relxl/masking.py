@@ -1,0 +1,38 @@
+"""Which key a query may attend to, and the softmax over what is left.
+
+A mask is a boolean tensor, True where a query may attend, that broadcasts to [batch head query key].
+"""
+
+import torch
+from torch import Tensor
+
+
+def causal_mask(query_len: int, key_len: int, mem_len: int = 0, device: torch.device | str | None = None) -> Tensor:
+    """Allow the token itself and the past, mem_len + i - j >= 0: [query key] bool."""
+    row = torch.arange(query_len, device=device)[:, None]
+    return mem_len + row >= torch.arange(key_len, device=device)
+
+
+def expand_mask(mask: Tensor, batch: int, query_len: int, key_len: int) -> Tensor:
+    """Bring a mask to [batch or 1, head or 1, query key] bool; true or 1 means that the query may attend.
+
+    Takes [query key], [batch query key] or [batch head query key]. Raises ValueError for any other shape.
+    """
+    shape = tuple(mask.shape)
+    if mask.dim() in (2, 3, 4) and shape[-2:] == (query_len, key_len) and (mask.dim() == 2 or shape[0] in (1, batch)):
+        mask = mask.bool()
+        return mask if mask.dim() == 4 else mask[None, None] if mask.dim() == 2 else mask[:, None]
+    raise ValueError(
+        f"the mask has shape {shape}, but {query_len} queries and {key_len} keys in a batch of {batch} need "
+        f"[{query_len} {key_len}], [{batch} {query_len} {key_len}] or [{batch} head {query_len} {key_len}]"
+    )
+
+
+def masked_softmax(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """Fill forbidden cells with -inf **after** the sum of the terms, then take the softmax over keys.
+
+    logits [batch head query key] -> probs of the same shape. A row with no visible key is NaN, as the formula says.
+    """
+    if mask is not None:
+        logits = logits.masked_fill(~mask, -torch.inf)
+    return logits.softmax(dim=-1)

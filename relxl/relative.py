@@ -1,0 +1,135 @@
+"""The core: a relative attention score and its four additive terms. Read this file first.
+
+For one head, query i, key j, memory length m and distance d = m + i - j (0 is the token itself, positive is the past):
+
+    logit(i, j) = scale * ( q_i . k_j     content            [batch head query key]
+                          + q_i . p_d     content_position   [batch head query key]
+                          + u . k_j       u_bias             [batch head key]       one strip a head
+                          + v . p_d )     v_bias             [head distance]        one curve a head
+
+Two facts carry everything else:
+
+1. Position is one table. `position_key` [head distance d_head] holds p_d = W_kR R_d, however R_d came about
+   (`positions.py`). It is projected once, so no [query key d_head] tensor is ever made.
+2. A shift is a map. Which query row and which distance the cell (i, j) reads is a `PairMap`. The right map is
+   (i, m + i - j), and it can be read out of the product q . p as a view, without a copy.
+
+Source: Dai et al. 2019, "Transformer-XL", section 3.3 (the four terms) and appendix B (project first, then shift).
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class PairMap:
+    """Say which query row and which distance each cell (query, key) of a score matrix reads.
+
+    `distances` [distance] names the rows of the position table that goes with the map: descending, without gaps.
+    `is_relative` marks the right map, (i, m + i - j): its cells lie at constant strides, so it is read as a view.
+    """
+
+    query_row: Tensor  # [query key] int
+    distance: Tensor  # [query key] int, tokens
+    distances: Tensor  # [distance] int, descending
+    is_relative: bool = False
+
+    def read(self, product: Tensor) -> Tensor:
+        """Pick product[query_row, distance] for each cell: [... query distance] -> [... query key].
+
+        Row i of the product holds distance distances[0] - c in column c. For the right map column 0 of the answer
+        starts at c = query_len - 1 - i, one step to the left a row, which is the same as a row stride that is one
+        shorter:
+
+            . . a b c        a b c
+            . d e f .   ->   d e f
+            g h i . .        g h i
+        """
+        query_len, key_len = self.distance.shape
+        if not self.is_relative:
+            return product[..., self.query_row, self.distances[0] - self.distance]
+        product = product.contiguous()
+        row = product.stride(-2)
+        return product.as_strided(
+            (*product.shape[:-2], query_len, key_len),
+            (*product.stride()[:-2], row - 1, 1),
+            product.storage_offset() + query_len - 1,
+        )
+
+    def read_curve(self, curve: Tensor) -> Tensor:
+        """Spread a curve over distance onto the cells: [... distance] -> [... query key]."""
+        query_len, key_len = self.distance.shape
+        if not self.is_relative:
+            return curve[..., self.distances[0] - self.distance]
+        return curve.unfold(-1, key_len, 1).flip(-2)  # window s holds the row whose first column is s
+
+
+def relative_pairs(query_len: int, key_len: int, mem_len: int = 0, device: torch.device | str | None = None) -> PairMap:
+    """Make the right map: cell (i, j) reads query row i at distance mem_len + i - j.
+
+    `key_len` need not be mem_len + query_len: in cross attention queries and keys count from 0 on both sides.
+    Raises ValueError for a length below 1 or a negative memory.
+    """
+    if query_len < 1 or key_len < 1 or mem_len < 0:
+        raise ValueError(
+            f"attention needs at least one query and one key and no negative memory, got query_len={query_len}, "
+            f"key_len={key_len}, mem_len={mem_len}"
+        )
+    row = torch.arange(query_len, device=device)[:, None]
+    distance = mem_len + row - torch.arange(key_len, device=device)
+    distances = torch.arange(mem_len + query_len - 1, mem_len - key_len, -1, device=device)
+    return PairMap(row.expand(query_len, key_len), distance, distances, is_relative=True)
+
+
+@dataclass(frozen=True)
+class ScoreTerms:
+    """Hold the four terms of a relative score, each already multiplied by the scale."""
+
+    content: Tensor  # [batch head query key]
+    content_position: Tensor  # [batch head query key]
+    u_bias: Tensor  # [batch head key]
+    v_bias: Tensor  # [head distance], rows named by pairs.distances
+    pairs: PairMap
+
+    def dense(self) -> dict[str, Tensor]:
+        """Spread every term over the cells: four of [batch head query key]; the two biases as read-only views."""
+        shape = self.content.shape
+        return {
+            "content": self.content,
+            "content_position": self.content_position,
+            "u_bias": self.u_bias[..., None, :].expand(shape),
+            "v_bias": self.pairs.read_curve(self.v_bias).expand(shape),
+        }
+
+    def logits(self) -> Tensor:
+        """Add the four terms: [batch head query key], before any mask."""
+        total = self.content + self.content_position
+        return total.add_(self.u_bias[..., None, :]).add_(self.pairs.read_curve(self.v_bias))
+
+
+def score_terms(
+    query: Tensor, key: Tensor, position_key: Tensor, u: Tensor, v: Tensor, pairs: PairMap, scale: float
+) -> ScoreTerms:
+    """Split the score of every (query, key) pair into its four terms.
+
+    logit = scale * (q_i . k_j + q_i . p_d + u . k_j + v . p_d), d = pairs.distance[i, j]
+
+    query [batch head query d_head], key [batch head key d_head], position_key [head distance d_head] with one row
+    for each of `pairs.distances`, u and v [head d_head]. Source: Dai et al. 2019, section 3.3, terms (a) to (d).
+    """
+    expected = (query.shape[1], len(pairs.distances), query.shape[3])
+    if tuple(position_key.shape) != expected:
+        raise ValueError(
+            f"position_key has shape {tuple(position_key.shape)}, but {expected[0]} heads, the {expected[1]} distances "
+            f"of the pair map and d_head {expected[2]} need {expected}"
+        )
+    query, u, v = query * scale, u * scale, v * scale  # scaling here is cheaper than scaling four matrices
+    return ScoreTerms(
+        content=query @ key.mT,
+        content_position=pairs.read(query @ position_key.mT),
+        u_bias=(key @ u[..., None]).squeeze(-1),
+        v_bias=(position_key @ v[..., None]).squeeze(-1),
+        pairs=pairs,
+    )

@@ -1,0 +1,146 @@
+"""Run a model once on a text and answer, on demand, what the scores of a layer are made of. torch ends here.
+
+A `Trace` keeps each layer's hidden input and nothing quadratic; `terms` computes the matrices of one layer and the
+heads that are looked at, and hands out read-only numpy arrays.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from relxl.definition import absolute_cell, relative_cell
+from relxl.masking import causal_mask, masked_softmax
+from relxl.model import TransformerXL
+from relxl.relative import ScoreTerms, relative_pairs
+
+
+@dataclass(frozen=True)
+class LayerTerms:
+    """Hold the split scores of some heads of one layer as read-only arrays; [batch head query key] unless noted.
+
+    `terms` goes from a term's name to its matrix, already scaled, in the order (a) (b) (c) (d). `logits` is their sum
+    before the mask: forbidden cells keep their value and are marked by `mask`, for the future is where leaks are.
+    """
+
+    heads: tuple[int, ...]
+    terms: dict[str, np.ndarray]
+    logits: np.ndarray
+    probs: np.ndarray
+    mask: np.ndarray  # [query key] bool, True where the query may attend
+    distance: np.ndarray  # [query key] tokens, positive is the past
+    distances: np.ndarray  # [distance] tokens, descending
+    u_bias: np.ndarray | None  # [batch head key], None for absolute positions
+    v_bias: np.ndarray | None  # [head distance], None for absolute positions
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Hold one run of a model: memory tokens, then the segment whose tokens are the queries."""
+
+    model: TransformerXL
+    tokens: np.ndarray  # [batch key] ids of memory and segment
+    mem_len: int
+    clamp_len: int | None
+    hidden: tuple[Tensor, ...]  # the input of each layer, memory included, [batch key d_model]
+    output_logits: np.ndarray  # [batch query n_token]
+
+    @property
+    def key_len(self) -> int:
+        return self.tokens.shape[1]
+
+    @property
+    def query_len(self) -> int:
+        return self.key_len - self.mem_len
+
+    def terms(self, layer: int, heads: list[int] | None = None) -> LayerTerms:
+        """Split the scores of one layer, for `heads` or all of them."""
+        return layer_terms(self.model, layer, self.hidden[layer], self.mem_len, heads, self.clamp_len)
+
+    @torch.no_grad()
+    def cell(self, layer: int, head: int, query: int, key: int) -> dict[str, np.ndarray]:
+        """Explain one cell in float64 by the definition: what each dimension adds to each term, [d_head].
+
+        A term is the sum over its dimensions, the logit the sum of the four terms. `query` counts from 0 in the
+        segment, `key` from 0 in the memory.
+        """
+        attn, hidden = self.model.layers[layer].attn, self.hidden[layer][0]
+        query_hidden, key_hidden = hidden[self.mem_len + query], hidden[key]
+        if self.model.config.positions == "absolute":
+            cell = absolute_cell(attn, query_hidden, key_hidden, head)
+        else:
+            distance = self.mem_len + query - key
+            cell = relative_cell(attn, query_hidden, key_hidden, distance, head, self.clamp_len)
+        return {name: value.cpu().numpy() for name, value in cell.items()}
+
+    @torch.no_grad()
+    def forward_logits(self, layer: int) -> np.ndarray:
+        """Give the logits that the model's own attention makes of this layer's input, before the mask, for all heads."""
+        hidden = self.hidden[layer]
+        return to_numpy(
+            self.model.layers[layer]
+            .attn.terms(hidden[:, self.mem_len :], hidden, self.mem_len, self.clamp_len)
+            .logits()
+        )
+
+
+@torch.no_grad()
+def run(model: TransformerXL, tokens: Tensor, mem_len: int = 0, clamp_len: int | None = None) -> Trace:
+    """Run a model on tokens [batch key]: the first `mem_len` are read as memory, the others are the queries.
+
+    `clamp_len` replaces the config's. Raises ValueError when no query would be left.
+    """
+    if tokens.dim() != 2 or not 0 <= mem_len < tokens.shape[1]:
+        raise ValueError(
+            f"a run needs at least one token after the memory, got tokens of shape {list(tokens.shape)} and "
+            f"mem_len={mem_len}: give a longer text or a shorter memory"
+        )
+    clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
+    mems = list(model(tokens[:, :mem_len], clamp_len=clamp_len).hidden) if mem_len else None
+    output = model(tokens[:, mem_len:], mems, clamp_len)
+    hidden = (
+        output.hidden if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, output.hidden, strict=True)]
+    )
+    return Trace(model, to_numpy(tokens), mem_len, clamp_len, tuple(hidden), to_numpy(output.output_logits))
+
+
+@torch.no_grad()
+def layer_terms(
+    model: TransformerXL,
+    layer: int,
+    hidden: Tensor,
+    mem_len: int = 0,
+    heads: list[int] | None = None,
+    clamp_len: int | None = None,
+) -> LayerTerms:
+    """Split the scores of one layer on its input `hidden` [batch key d_model], whose first mem_len rows are memory."""
+    n_head = model.config.n_head
+    if bad := [head for head in heads or [] if not 0 <= head < n_head]:
+        raise ValueError(f"head {bad[0]} was asked for, but the model has heads 0 to {n_head - 1}")
+    key_len = hidden.shape[1]
+    query_len = key_len - mem_len
+    terms = model.layers[layer].attn.terms(hidden[:, mem_len:], hidden, mem_len, clamp_len, heads)
+    mask = causal_mask(query_len, key_len, mem_len, hidden.device)
+    logits = terms.logits()
+    pairs = relative_pairs(query_len, key_len, mem_len)
+    relative = isinstance(terms, ScoreTerms)
+    return LayerTerms(
+        heads=tuple(range(n_head)) if heads is None else tuple(heads),
+        terms={name: to_numpy(value) for name, value in terms.dense().items()},
+        logits=to_numpy(logits),
+        probs=to_numpy(masked_softmax(logits, mask)),
+        mask=to_numpy(mask),
+        distance=to_numpy(pairs.distance),
+        distances=to_numpy(pairs.distances),
+        u_bias=to_numpy(terms.u_bias) if relative else None,
+        v_bias=to_numpy(terms.v_bias) if relative else None,
+    )
+
+
+def to_numpy(x: Tensor) -> np.ndarray:
+    """Give a read-only array; half precision becomes float32, which numpy and plotly understand."""
+    x = x.detach().cpu()
+    array = (x.float() if x.dtype in (torch.bfloat16, torch.float16) else x).numpy()
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,35 @@
+"""Shared by all tests: prime sizes, so that no two axes can be swapped unseen, and models with every parameter alive."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from relxl.config import ModelConfig
+from relxl.model import TransformerXL
+
+ROOT = Path(__file__).parent.parent
+
+
+def tiny_config(positions: str = "learned", **changes) -> ModelConfig:
+    sizes = dict(
+        n_token=11, n_layer=2, n_head=3, d_model=12, d_inner=17, max_len=13, segment_len=7, mem_len=5, dropout=0.0
+    )
+    return ModelConfig(positions=positions, **(sizes | changes))
+
+
+def tiny_model(
+    positions: str = "learned", dtype: torch.dtype = torch.float64, seed: int = 0, **changes
+) -> TransformerXL:
+    """Make a small model whose parameters are all random and of a size that matters."""
+    torch.manual_seed(seed)
+    model = TransformerXL(tiny_config(positions, **changes))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return model.to(dtype).eval()
+
+
+@pytest.fixture
+def tokens() -> torch.Tensor:
+    return torch.randint(11, (2, 19), generator=torch.Generator().manual_seed(3))
