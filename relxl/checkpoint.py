@@ -170,3 +170,31 @@ def save_checkpoint(path: Path, model: TransformerXL, vocab: Vocab, training: di
     write_atomic(path / "vocab.json", vocab.to_json().encode())
     write_atomic(path / "training.json", json.dumps(training, ensure_ascii=False, indent=1).encode())
     write_atomic(path / "config.json", json.dumps({"family": "relxl", **asdict(model.config)}, indent=1).encode())
+
+
+def describe(checkpoint: Checkpoint) -> dict:
+    """Say what a checkpoint is, in values that fit into JSON: sizes, positions, training, and every tensor."""
+    config, training = checkpoint.config, checkpoint.training
+    return {
+        "name": checkpoint.name,
+        "family": "relxl",
+        "sha256": checkpoint.digest,
+        "parameters": checkpoint.n_parameters,
+        **asdict(config),
+        "d_head": config.d_head,
+        "trained_on": training.get("text", {}).get("name"),
+        "steps": training.get("train", {}).get("steps"),
+        "validation_loss": training.get("validation", {}).get("loss"),
+        "command": training.get("command"),
+        "tensors": [
+            {
+                "name": name,
+                "shape": list(value.shape),
+                "dtype": str(value.dtype).removeprefix("torch."),
+                "mean": value.mean().item(),
+                "std": value.std(correction=0).item(),
+                "non_finite": int((~value.isfinite()).sum()),
+            }
+            for name, value in checkpoint.model.state_dict().items()
+        ],
+    }

@@ -1,6 +1,7 @@
-"""The command line: python -m relxl train. Heavy modules are imported by the command that needs them."""
+"""The command line: python -m relxl inspect | terms | train. A command imports torch only when it runs."""
 
 import argparse
+import json
 import shlex
 import sys
 import time
@@ -20,13 +21,110 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def console() -> None:
+    """Be the `relxl` command."""
+    sys.exit(main())
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="relxl", description="Open models with relative attention and split their scores."
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_inspect(commands)
+    add_terms(commands)
     add_train(commands)
     return parser
+
+
+def add_inspect(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("inspect", help="say what a checkpoint is: sizes, positions, training, tensors")
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.set_defaults(run=run_inspect)
+
+
+def run_inspect(options: argparse.Namespace) -> int:
+    from relxl.checkpoint import describe, open_checkpoint
+
+    facts = describe(open_checkpoint(options.checkpoint))
+    if options.json:
+        print(json.dumps(facts, ensure_ascii=False, indent=1))
+        return 0
+    tensors = facts.pop("tensors")
+    for name, value in facts.items():
+        print(f"{name:18}{value}")
+    print()
+    for tensor in tensors:
+        shape = " ".join(map(str, tensor["shape"]))
+        print(f"{tensor['name']:32}[{shape}]".ljust(50) + f"mean {tensor['mean']:+.4f}  std {tensor['std']:.4f}")
+    return 0
+
+
+def add_terms(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("terms", help="split the scores of a text, of token ids or of hidden states into a file")
+    parser.add_argument("checkpoint", type=Path)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--text", help="the text itself")
+    source.add_argument("--tokens", type=Path, metavar="FILE", help="token ids: JSON list, or numbers apart by white space")
+    source.add_argument(
+        "--hidden",
+        type=Path,
+        metavar="FILE",
+        help="layer inputs `hidden` [batch len d_model] in .npz or .safetensors, read as the input of every layer asked for",
+    )
+    parser.add_argument("--layer", type=int, help="one layer, counted from 0 (default: all)")
+    parser.add_argument("--heads", help="heads apart by commas, counted from 0 (default: all)")
+    parser.add_argument("--mem-len", type=int, default=0, help="this many first tokens are memory, not queries (default: 0)")
+    parser.add_argument("--clamp-len", type=int, help="clamp distances to this many tokens (default: the checkpoint's)")
+    parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: %(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help=".safetensors or .npz to write")
+    parser.set_defaults(run=run_terms)
+
+
+def run_terms(options: argparse.Namespace) -> int:
+    import torch
+
+    from relxl.checkpoint import open_checkpoint
+    from relxl.export import arrays_of, read_hidden, read_tokens, write_arrays
+    from relxl.trace import layer_terms, run
+
+    checkpoint = open_checkpoint(options.checkpoint, getattr(torch, options.dtype))
+    config, model = checkpoint.config, checkpoint.model
+    layers = range(config.n_layer) if options.layer is None else [options.layer]
+    if not 0 <= layers[0] < config.n_layer:
+        raise ValueError(f"--layer {options.layer}: the model has layers 0 to {config.n_layer - 1}")
+    try:
+        heads = None if options.heads is None else [int(head) for head in options.heads.split(",")]
+    except ValueError:
+        raise ValueError(f"--heads {options.heads!r}: give head numbers apart by commas, such as 0,3") from None
+
+    if options.hidden:
+        hidden = read_hidden(options.hidden, model)
+        if not 0 <= options.mem_len < hidden.shape[1]:
+            raise ValueError(f"--mem-len {options.mem_len}: {hidden.shape[1]} hidden states must leave at least one query")
+        inputs = {layer: hidden for layer in layers}
+    else:
+        if options.tokens:
+            ids = read_tokens(options.tokens, config.n_token)
+        else:
+            encoded = checkpoint.vocab.encode(options.text)
+            ids = encoded.ids
+            if encoded.unknown:
+                left_out = ", ".join(f"{character!r} x{count}" for character, count in encoded.unknown.items())
+                print(f"relxl: not in the vocabulary and left out: {left_out}", file=sys.stderr)
+        if not ids:
+            raise ValueError("there is no token to run on: give a text with characters of the checkpoint's vocabulary")
+        inputs = run(model, torch.tensor([ids]), options.mem_len, options.clamp_len).hidden
+
+    clamp_len = config.clamp_len if options.clamp_len is None else options.clamp_len
+    arrays = {}
+    for layer in layers:
+        terms = layer_terms(model, layer, inputs[layer], options.mem_len, heads, clamp_len)
+        arrays |= arrays_of(terms, layer)
+    write_arrays(options.out, arrays)
+    print(f"{options.out}: {len(arrays)} arrays, layers {', '.join(map(str, layers))}, heads {options.heads or 'all'}")
+    return 0
 
 
 FIELD_HELP = {

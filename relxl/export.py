@@ -1,0 +1,100 @@
+"""Write split scores to files, and read the token ids and hidden states that a person brings along."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_safetensors
+from safetensors.numpy import save as save_safetensors
+from torch import Tensor
+
+from relxl.files import write_atomic
+from relxl.model import TransformerXL
+from relxl.trace import LayerTerms
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
+
+
+def arrays_of(terms: LayerTerms, layer: int) -> dict[str, np.ndarray]:
+    """Name the dense arrays of one layer: L{layer}.content and so on [batch head query key], and distance [query key]."""
+    shape = terms.logits.shape
+    arrays = {f"L{layer}.{name}": value for name, value in terms.terms.items()}
+    arrays |= {f"L{layer}.logits": terms.logits, f"L{layer}.probs": terms.probs}
+    arrays[f"L{layer}.mask"] = np.broadcast_to(terms.mask, shape)
+    arrays["distance"] = terms.distance
+    return {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+
+
+def npz_bytes(arrays: dict[str, np.ndarray]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write named arrays to .npz or .safetensors. Raises ValueError for another ending."""
+    writers = {".npz": npz_bytes, ".safetensors": save_safetensors}
+    if path.suffix not in writers:
+        raise ValueError(f"{path} ends in {path.suffix!r}, but arrays are written to .npz or .safetensors: change --out")
+    write_atomic(path, writers[path.suffix](arrays))
+
+
+def csv_text(terms: LayerTerms, tokens: list[str]) -> str:
+    """Write every cell of the first shown head as one CSV line: query, key, tokens, distance, terms, sum, visible, probability."""
+    mem_len = len(tokens) - terms.mask.shape[0]
+    columns = {name: term[0, 0] for name, term in terms.terms.items()}
+    columns |= {"sum": terms.logits[0, 0], "probability": terms.probs[0, 0]}
+    safe = [f"'{token}" if token.startswith(FORMULA_STARTS) else token for token in tokens]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["query", "key", "query_token", "key_token", "distance", "visible", *columns])
+    for query, key in np.ndindex(terms.mask.shape):
+        values = [f"{column[query, key]:.6g}" for column in columns.values()]
+        place = [query, key, safe[mem_len + query], safe[key], terms.distance[query, key], int(terms.mask[query, key])]
+        writer.writerow([*place, *values])
+    return buffer.getvalue()
+
+
+def read_tokens(path: Path, n_token: int) -> list[int]:
+    """Read token ids: a JSON list, or whole numbers apart by white space. Raises ValueError for ids outside the vocabulary."""
+    text = path.read_text(encoding="utf-8")
+    try:
+        ids = json.loads(text) if text.lstrip().startswith("[") else [int(word) for word in text.split()]
+    except (ValueError, RecursionError):
+        ids = None
+    if not isinstance(ids, list) or not all(type(i) is int for i in ids):
+        raise ValueError(f"{path} must hold token ids: a JSON list of whole numbers, or numbers apart by white space")
+    if bad := [i for i in ids if not 0 <= i < n_token]:
+        raise ValueError(f"{path} holds the token id {bad[0]}, but the checkpoint has ids 0 to {n_token - 1}")
+    return ids
+
+
+def read_hidden(path: Path, model: TransformerXL) -> Tensor:
+    """Read layer inputs `hidden` from .npz or .safetensors, in the dtype of the model.
+
+    [batch len d_model], or [batch len 2 d_model] (content, position) for absolute positions. Raises ValueError
+    for another content or shape.
+    """
+    data = path.read_bytes()
+    try:
+        if path.suffix == ".npz":
+            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                hidden = archive["hidden"]
+        else:
+            hidden = load_safetensors(data)["hidden"]
+    except KeyError:
+        raise ValueError(f"{path} has no array named `hidden`: name the layer inputs [batch len d_model] so") from None
+    except (SafetensorError, ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} is neither .npz nor .safetensors ({error}): save the layer inputs as one of them") from None
+    absolute = model.config.positions == "absolute"
+    wanted = (2, model.config.d_model) if absolute else (model.config.d_model,)
+    if hidden.ndim != 2 + len(wanted) or hidden.shape[2:] != wanted or 0 in hidden.shape:
+        raise ValueError(
+            f"`hidden` in {path} has shape {list(hidden.shape)}, but this checkpoint needs "
+            f"[batch len {' '.join(map(str, wanted))}]"
+        )
+    return torch.from_numpy(hidden).to(next(model.parameters()).dtype)
