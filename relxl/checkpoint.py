@@ -157,7 +157,7 @@ def build_model(config: ModelConfig, weights: bytes, folder: Path, dtype: torch.
         tensor = tensors[name]
         if tuple(tensor.shape) != shape or not tensor.is_floating_point():
             raise CheckpointError(
-                f"{path}: {name} is {tensor.dtype} {list(tensor.shape)}, but config.json needs a float tensor {list(shape)}"
+                f"{path}: {name} is {tensor.dtype} {list(tensor.shape)}, but config.json needs floats {list(shape)}"
             )
     model.load_state_dict({name: tensor.to(dtype) for name, tensor in tensors.items()}, assign=True)
     return model.eval().requires_grad_(False)

@@ -62,20 +62,26 @@ def run_inspect(options: argparse.Namespace) -> int:
 
 
 def add_terms(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("terms", help="split the scores of a text, of token ids or of hidden states into a file")
+    parser = commands.add_parser(
+        "terms", help="split the scores of a text, of token ids or of hidden states into a file"
+    )
     parser.add_argument("checkpoint", type=Path)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--text", help="the text itself")
-    source.add_argument("--tokens", type=Path, metavar="FILE", help="token ids: JSON list, or numbers apart by white space")
+    source.add_argument(
+        "--tokens", type=Path, metavar="FILE", help="token ids: JSON list, or numbers apart by white space"
+    )
     source.add_argument(
         "--hidden",
         type=Path,
         metavar="FILE",
-        help="layer inputs `hidden` [batch len d_model] in .npz or .safetensors, read as the input of every layer asked for",
+        help="layer inputs `hidden` [batch len d_model], .npz or .safetensors, the input of every layer asked for",
     )
     parser.add_argument("--layer", type=int, help="one layer, counted from 0 (default: all)")
     parser.add_argument("--heads", help="heads apart by commas, counted from 0 (default: all)")
-    parser.add_argument("--mem-len", type=int, default=0, help="this many first tokens are memory, not queries (default: 0)")
+    parser.add_argument(
+        "--mem-len", type=int, default=0, help="this many first tokens are memory, not queries (default: 0)"
+    )
     parser.add_argument("--clamp-len", type=int, help="clamp distances to this many tokens (default: the checkpoint's)")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help=".safetensors or .npz to write")
@@ -102,8 +108,10 @@ def run_terms(options: argparse.Namespace) -> int:
     if options.hidden:
         hidden = read_hidden(options.hidden, model)
         if not 0 <= options.mem_len < hidden.shape[1]:
-            raise ValueError(f"--mem-len {options.mem_len}: {hidden.shape[1]} hidden states must leave at least one query")
-        inputs = {layer: hidden for layer in layers}
+            raise ValueError(
+                f"--mem-len {options.mem_len}: {hidden.shape[1]} hidden states must leave at least one query"
+            )
+        inputs = dict.fromkeys(layers, hidden)
     else:
         if options.tokens:
             ids = read_tokens(options.tokens, config.n_token)
@@ -198,7 +206,7 @@ def run_train(options: argparse.Namespace) -> int:
     else:
         state = start(config, train, options.device)
     first, began = state.step, time.monotonic()
-    for state in train_steps(state, training_tokens, train):
+    for _ in train_steps(state, training_tokens, train):
         last = state.step == train.steps
         if state.step % options.eval_every == 0 or last:
             curve.append((state.step, evaluate(state.model, validation_tokens, max_segments=16)))

@@ -7,8 +7,6 @@ nothing after the softmax.
 import numpy as np
 import pandas as pd
 
-SCORE_TERMS = ("content", "content_position", "u_bias", "v_bias")
-
 
 def centre_rows(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Subtract each row's mean over its visible keys; hidden cells become 0: [query key], float64."""
@@ -27,7 +25,9 @@ def row_shares(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.DataFrame:
     logits = sum(centred.values())
     variance = (logits**2).sum(-1)
     variance[variance < 1e-24] = np.nan
-    return pd.DataFrame({name: (term * logits).sum(-1) / variance for name, term in centred.items()}).rename_axis("query")
+    return pd.DataFrame({name: (term * logits).sum(-1) / variance for name, term in centred.items()}).rename_axis(
+        "query"
+    )
 
 
 def head_shares(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.Series:
@@ -35,7 +35,9 @@ def head_shares(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.Series:
     centred = {name: centre_rows(term, mask) for name, term in terms.items()}
     logits = sum(centred.values())
     variance = (logits**2).sum()
-    return pd.Series({name: (term * logits).sum() / variance if variance > 1e-24 else np.nan for name, term in centred.items()})
+    return pd.Series(
+        {name: (term * logits).sum() / variance if variance > 1e-24 else np.nan for name, term in centred.items()}
+    )
 
 
 def row_table(
@@ -45,32 +47,24 @@ def row_table(
     mask: np.ndarray,
     distance: np.ndarray,
     tokens: list[str],
-    query: int,
 ) -> pd.DataFrame:
-    """Put one query row into numbers: one row a key with its token, distance, terms, sum, mask and probability."""
-    return pd.DataFrame(
-        {
-            "key": np.arange(len(tokens)),
-            "token": tokens,
-            "distance": distance[query],
-            **{name: term[query] for name, term in terms.items()},
-            "sum": logits[query],
-            "visible": mask[query],
-            "probability": probs[query],
-        }
-    )
+    """Put one query row into numbers: one row a key with its token, distance, terms, sum, mask and probability.
+
+    Every array, and every term, is [key].
+    """
+    keys = {"key": np.arange(len(tokens)), "token": tokens, "distance": distance}
+    return pd.DataFrame(keys | terms | {"sum": logits, "visible": mask, "probability": probs})
 
 
 def cell_table(cell: dict[str, np.ndarray], scale: float) -> pd.DataFrame:
-    """Put one cell into numbers that add up: one row a term with its dot product, and the same times the scale."""
-    totals = {name: float(contributions.sum()) for name, contributions in cell.items()}
-    return pd.DataFrame(
-        {"term": list(totals), "dot product": [value / scale for value in totals.values()], "scaled": list(totals.values())}
-    )
+    """Put one cell into numbers that add up: a row a term, with its dot product and the same scaled; then the sum."""
+    scaled = pd.Series({name: contributions.sum() for name, contributions in cell.items()})
+    scaled["sum"] = scaled.sum()
+    return pd.DataFrame({"dot product": scaled / scale, "times scale": scaled}).rename_axis("term")
 
 
 def dimension_table(cell: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Say what each dimension of the head adds to each term of a cell, the largest first; columns add up to the terms."""
+    """Say what each dimension adds to each term of a cell, the largest first; columns add up to the terms."""
     table = pd.DataFrame(cell).rename_axis("dimension")
     table["sum"] = table.sum(axis=1)
     return table.reindex(table["sum"].abs().sort_values(ascending=False, kind="stable").index)
@@ -84,3 +78,34 @@ def most_telling_head(shares: pd.DataFrame) -> tuple[int, int]:
     smallest = shares.min(axis=1).fillna(-np.inf)
     layer, head = smallest.idxmax()
     return int(layer), int(head)
+
+
+def head_measures(
+    terms: dict[str, np.ndarray], probs: np.ndarray, mask: np.ndarray, distance: np.ndarray, layer: int
+) -> pd.DataFrame:
+    """Measure every head of a layer, one row a (layer, head): each term's share, and the attention to the token before.
+
+    terms and probs are [head query key], mask and distance [query key]. `previous_token` is the mean probability at
+    distance 1 over the queries that have such a key.
+    """
+    rows = []
+    before = (distance == 1) & mask
+    for head in range(len(probs)):
+        shares = head_shares({name: term[head] for name, term in terms.items()}, mask)
+        shares["previous_token"] = probs[head][before].mean() if before.any() else np.nan
+        rows.append(shares)
+    index = pd.MultiIndex.from_product([[layer], range(len(rows))], names=["layer", "head"])
+    return pd.DataFrame(rows).set_axis(index)
+
+
+def notable_heads(
+    measures: pd.DataFrame, previous_token: float = 0.4, share: float = 0.3
+) -> dict[str, tuple[int, int]]:
+    """Name the head in which each measure is largest, where it is large enough to be called so."""
+    found = {}
+    for name, column in measures.items():
+        least = previous_token if name == "previous_token" else share
+        if column.max() >= least:
+            layer, head = column.idxmax()
+            found[name] = (int(layer), int(head))
+    return found

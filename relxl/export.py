@@ -14,13 +14,13 @@ from torch import Tensor
 
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
-from relxl.trace import LayerTerms
+from relxl.trace import HeadTerms, LayerTerms
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
 
 
 def arrays_of(terms: LayerTerms, layer: int) -> dict[str, np.ndarray]:
-    """Name the dense arrays of one layer: L{layer}.content and so on [batch head query key], and distance [query key]."""
+    """Name the dense arrays of one layer: L{layer}.content, ... [batch head query key], and distance [query key]."""
     shape = terms.logits.shape
     arrays = {f"L{layer}.{name}": value for name, value in terms.terms.items()}
     arrays |= {f"L{layer}.logits": terms.logits, f"L{layer}.probs": terms.probs}
@@ -39,15 +39,16 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write named arrays to .npz or .safetensors. Raises ValueError for another ending."""
     writers = {".npz": npz_bytes, ".safetensors": save_safetensors}
     if path.suffix not in writers:
-        raise ValueError(f"{path} ends in {path.suffix!r}, but arrays are written to .npz or .safetensors: change --out")
+        raise ValueError(
+            f"{path} ends in {path.suffix!r}, but arrays are written to .npz or .safetensors: change --out"
+        )
     write_atomic(path, writers[path.suffix](arrays))
 
 
-def csv_text(terms: LayerTerms, tokens: list[str]) -> str:
-    """Write every cell of the first shown head as one CSV line: query, key, tokens, distance, terms, sum, visible, probability."""
+def csv_text(terms: HeadTerms, tokens: list[str]) -> str:
+    """Write every cell of a head as one CSV line: place, tokens, distance, visible, terms, sum, probability."""
     mem_len = len(tokens) - terms.mask.shape[0]
-    columns = {name: term[0, 0] for name, term in terms.terms.items()}
-    columns |= {"sum": terms.logits[0, 0], "probability": terms.probs[0, 0]}
+    columns = terms.terms | {"sum": terms.logits, "probability": terms.probs}
     safe = [f"'{token}" if token.startswith(FORMULA_STARTS) else token for token in tokens]
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -60,7 +61,10 @@ def csv_text(terms: LayerTerms, tokens: list[str]) -> str:
 
 
 def read_tokens(path: Path, n_token: int) -> list[int]:
-    """Read token ids: a JSON list, or whole numbers apart by white space. Raises ValueError for ids outside the vocabulary."""
+    """Read token ids: a JSON list, or whole numbers apart by white space.
+
+    Raises ValueError for anything else and for ids outside the vocabulary.
+    """
     text = path.read_text(encoding="utf-8")
     try:
         ids = json.loads(text) if text.lstrip().startswith("[") else [int(word) for word in text.split()]
@@ -89,7 +93,9 @@ def read_hidden(path: Path, model: TransformerXL) -> Tensor:
     except KeyError:
         raise ValueError(f"{path} has no array named `hidden`: name the layer inputs [batch len d_model] so") from None
     except (SafetensorError, ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} is neither .npz nor .safetensors ({error}): save the layer inputs as one of them") from None
+        raise ValueError(
+            f"{path} is neither .npz nor .safetensors ({error}): save the layer inputs as one of them"
+        ) from None
     absolute = model.config.positions == "absolute"
     wanted = (2, model.config.d_model) if absolute else (model.config.d_model,)
     if hidden.ndim != 2 + len(wanted) or hidden.shape[2:] != wanted or 0 in hidden.shape:

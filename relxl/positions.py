@@ -46,5 +46,8 @@ def sinusoid_rows(
 
 
 def project_positions(rows: Tensor, w_k_pos: Tensor) -> Tensor:
-    """Project R to the position key of each head, p_d = W_kR R_d: [distance d_pos], [head d_pos d_head] -> [head distance d_head]."""
+    """Project R to the position key of each head, p_d = W_kR R_d.
+
+    rows [distance d_pos], w_k_pos [head d_pos d_head] -> [head distance d_head].
+    """
     return torch.einsum("td,hde->hte", rows, w_k_pos)

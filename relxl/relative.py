@@ -60,7 +60,7 @@ class PairMap:
 
     def read_curve(self, curve: Tensor) -> Tensor:
         """Spread a curve over distance onto the cells: [... distance] -> [... query key]."""
-        query_len, key_len = self.distance.shape
+        key_len = self.distance.shape[1]
         if not self.is_relative:
             return curve[..., self.distances[0] - self.distance]
         return curve.unfold(-1, key_len, 1).flip(-2)  # window s holds the row whose first column is s

@@ -17,6 +17,20 @@ from relxl.relative import ScoreTerms, relative_pairs
 
 
 @dataclass(frozen=True)
+class HeadTerms:
+    """Hold the split scores of one head and one batch entry; [query key] unless noted. See LayerTerms."""
+
+    terms: dict[str, np.ndarray]
+    logits: np.ndarray
+    probs: np.ndarray
+    mask: np.ndarray
+    distance: np.ndarray
+    distances: np.ndarray  # [distance]
+    u_bias: np.ndarray | None  # [key]
+    v_bias: np.ndarray | None  # [distance]
+
+
+@dataclass(frozen=True)
 class LayerTerms:
     """Hold the split scores of some heads of one layer as read-only arrays; [batch head query key] unless noted.
 
@@ -33,6 +47,20 @@ class LayerTerms:
     distances: np.ndarray  # [distance] tokens, descending
     u_bias: np.ndarray | None  # [batch head key], None for absolute positions
     v_bias: np.ndarray | None  # [head distance], None for absolute positions
+
+    def head(self, head: int, batch: int = 0) -> HeadTerms:
+        """Give one of the heads that were split, by its number in the layer."""
+        place = self.heads.index(head)
+        return HeadTerms(
+            {name: term[batch, place] for name, term in self.terms.items()},
+            self.logits[batch, place],
+            self.probs[batch, place],
+            self.mask,
+            self.distance,
+            self.distances,
+            None if self.u_bias is None else self.u_bias[batch, place],
+            None if self.v_bias is None else self.v_bias[place],
+        )
 
 
 @dataclass(frozen=True)
@@ -76,7 +104,7 @@ class Trace:
 
     @torch.no_grad()
     def forward_logits(self, layer: int) -> np.ndarray:
-        """Give the logits that the model's own attention makes of this layer's input, before the mask, for all heads."""
+        """Give the logits that the model's own attention makes of this layer, before the mask, for all heads."""
         hidden = self.hidden[layer]
         return to_numpy(
             self.model.layers[layer]
@@ -144,3 +172,14 @@ def to_numpy(x: Tensor) -> np.ndarray:
     array = (x.float() if x.dtype in (torch.bfloat16, torch.float16) else x).numpy()
     array.flags.writeable = False
     return array
+
+
+def split_memory(n_tokens: int, segment_len: int, mem_len: int) -> tuple[int, int]:
+    """Say how a text of n_tokens is looked at: how many of its last tokens are used, and how many of those are memory.
+
+    The last half of the text, at most one segment, are the queries; what comes before, at most mem_len, is memory.
+    With mem_len = 0 the queries are the last segment. So a view is never larger than what the model was trained on.
+    """
+    query_len = min(segment_len, n_tokens if mem_len == 0 else -(-n_tokens // 2))
+    used_memory = min(mem_len, n_tokens - query_len)
+    return query_len + used_memory, used_memory

@@ -121,7 +121,7 @@ def train_steps(state: TrainState, tokens: Tensor, train: TrainConfig) -> Iterat
 def evaluate(
     model: TransformerXL, tokens: Tensor, streams: int = VALIDATION_STREAMS, max_segments: int | None = None
 ) -> float:
-    """Measure the mean loss in nats per token: `streams` equal parts of the text, memory carried over, empty at first."""
+    """Measure the mean loss in nats per token over `streams` equal parts of a text, memory carried over."""
     model.eval()
     config, device, losses, mems = model.config, next(model.parameters()).device, [], None
     stream_len = len(tokens) // streams
@@ -168,7 +168,7 @@ def load_state(path: Path, config: ModelConfig, train: TrainConfig, device: str 
     """Read what save_state wrote. Raises ValueError where it belongs to another run than `config` and `train`."""
     with safe_open(path, framework="pt") as file:
         facts = json.loads(file.metadata()["state"])
-        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
+        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 (not a dict)
     wanted = {"model": asdict(config), "train": asdict(train)}
     for part, values in wanted.items():
         for name, value in values.items():
@@ -207,6 +207,11 @@ def describe_run(
     config = state.model.config
     sample = validation_tokens[: config.segment_len + config.mem_len + 1]
     losses = sample_losses(state.model, sample)
+    how = (
+        f"last {VALIDATION_SHARE:.0%} of the characters as {VALIDATION_STREAMS} equal streams, consecutive segments of "
+        f"{config.segment_len}, memory of {config.mem_len} carried and empty at the start, mean over the segments, "
+        "nats per token"
+    )
     return {
         "text": {
             "name": text_name,
@@ -228,15 +233,10 @@ def describe_run(
             "validation": [round(loss, 4) for _, loss in curve],
             "validation_how": "first 16 segments of the validation text",
         },
-        "validation": {
-            "loss": evaluate(state.model, validation_tokens),
-            "how": f"last {VALIDATION_SHARE:.0%} of the characters as {VALIDATION_STREAMS} equal streams, consecutive segments of "
-            f"{config.segment_len}, memory of {config.mem_len} carried and empty at the start, mean over the segments, nats per token",
-        },
+        "validation": {"loss": evaluate(state.model, validation_tokens), "how": how},
         "sample": {
             "text": vocab.decode(sample.tolist()),
-            "how": f"start of the validation text, segments of {config.segment_len}, memory carried; loss of each token "
-            "after the first, nats",
+            "how": "start of the validation text, memory carried as above; loss of each token after the first, nats",
             "losses": losses,
             "loss": sum(losses) / len(losses),
         },

@@ -1,4 +1,4 @@
-"""Shared by all tests: prime sizes, so that no two axes can be swapped unseen, and models with every parameter alive."""
+"""Shared by all tests: prime sizes, so that no axes can be swapped unseen, and models with every parameter alive."""
 
 from pathlib import Path
 
@@ -12,10 +12,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def tiny_config(positions: str = "learned", **changes) -> ModelConfig:
-    sizes = dict(
-        n_token=11, n_layer=2, n_head=3, d_model=12, d_inner=17, max_len=13, segment_len=7, mem_len=5, dropout=0.0
-    )
-    return ModelConfig(positions=positions, **(sizes | changes))
+    lengths = {"max_len": 13, "segment_len": 7, "mem_len": 5}
+    sizes = {"n_token": 11, "n_layer": 2, "n_head": 3, "d_model": 12, "d_inner": 17, "dropout": 0.0}
+    return ModelConfig(positions=positions, **(sizes | lengths | changes))
 
 
 def tiny_model(

@@ -1,0 +1,26 @@
+"""Home: what relxl shows, at once, on a trained model; then a door to every page."""
+
+import streamlit as st
+
+from relxl import ui
+from relxl.language import _
+from relxl.ui import score_terms as sections
+
+view = ui.page("home")
+query = len(view.terms.mask) - 1
+key = int(view.terms.probs[query].argmax())
+sections.equation(view, query)
+sections.matrices(view, query, key)
+st.markdown(sections.finding(view, query))
+st.markdown(
+    _(
+        "relxl opens models with Transformer-XL style relative attention and splits every score before the softmax "
+        "into its four additive terms. It proves, on the numbers in front of you, that the split is exact. Vary the "
+        "text, the layer and the head in the sidebar, and go through a door to look closer."
+    )
+)
+card, doors = st.columns(2, gap="large")
+with card:
+    ui.model_card(view)
+with doors:
+    ui.doors()

@@ -1,0 +1,127 @@
+"""Every colour, size and template, and how text is made safe for a figure. Free of plotly."""
+
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Term:
+    """Hold how a term is shown everywhere: its letter in the paper, formula (HTML) and identity colour."""
+
+    letter: str
+    formula: str
+    colour: str
+
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito: told apart by colour-blind eyes
+
+RELATIVE_TERMS = {
+    "content": Term("a", "q<sub>i</sub> · k<sub>j</sub>", COLOURS[0]),
+    "content_position": Term("b", "q<sub>i</sub> · W<sub>kR</sub>R<sub>d</sub>", COLOURS[1]),
+    "u_bias": Term("c", "u · k<sub>j</sub>", COLOURS[2]),
+    "v_bias": Term("d", "v · W<sub>kR</sub>R<sub>d</sub>", COLOURS[3]),
+}
+ABSOLUTE_TERMS = {
+    "content": Term("a", "W<sub>q</sub>e<sub>i</sub> · W<sub>k</sub>e<sub>j</sub>", COLOURS[0]),
+    "content_position": Term("b", "W<sub>q</sub>e<sub>i</sub> · W<sub>k</sub>p<sub>j</sub>", COLOURS[1]),
+    "position_content": Term("c", "W<sub>q</sub>p<sub>i</sub> · W<sub>k</sub>e<sub>j</sub>", COLOURS[2]),
+    "position_position": Term("d", "W<sub>q</sub>p<sub>i</sub> · W<sub>k</sub>p<sub>j</sub>", COLOURS[3]),
+}
+
+
+def terms_of(positions: str) -> dict[str, Term]:
+    """Give the four terms of a model with relative ("learned", "sinusoid") or "absolute" positions."""
+    return ABSOLUTE_TERMS if positions == "absolute" else RELATIVE_TERMS
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Hold the colours that differ between the light and the dark theme."""
+
+    ink: str
+    faint: str
+    grid: str
+    accent: str
+    hatch: str
+    diverging: tuple[tuple[float, str], ...]
+    sequential: tuple[tuple[float, str], ...]
+
+
+LIGHT = Theme(
+    ink="#1b1f27",
+    faint="#5c6470",
+    grid="#e3e6ea",
+    accent="#111418",
+    hatch="rgba(27,31,39,0.30)",
+    diverging=((0, "#08306b"), (0.25, "#4a90c4"), (0.5, "#f7f7f5"), (0.75, "#dd7a52"), (1, "#7f1d0d")),
+    sequential=((0, "#fbfbfd"), (0.25, "#c9cbe6"), (0.6, "#7d74b8"), (1, "#32106b")),
+)
+DARK = Theme(
+    ink="#e8eaee",
+    faint="#a3abb8",
+    grid="#2b313c",
+    accent="#ffffff",
+    hatch="rgba(232,234,238,0.28)",
+    diverging=((0, "#b9dcff"), (0.25, "#3f83bf"), (0.5, "#171b22"), (0.75, "#c2603a"), (1, "#ffd3b8")),
+    sequential=((0, "#171b22"), (0.3, "#443c86"), (0.65, "#a873b5"), (1, "#fde9d6")),
+)
+
+FONT = "Inter, 'Source Sans Pro', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
+MONO = "'JetBrains Mono', 'Source Code Pro', 'Noto Sans Mono CJK SC', Menlo, Consolas, monospace"
+
+
+def theme_of(dark: bool) -> Theme:
+    return DARK if dark else LIGHT
+
+
+def readable(colour: str, dark: bool) -> str:
+    """Lighten an identity colour for text on the dark page, darken it for the light one, to a contrast of 4.5 to 1."""
+    channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    mixed = [c + (255 - c) * 0.45 if dark else c * 0.82 for c in channels]
+    return "#" + "".join(f"{round(c):02x}" for c in mixed)
+
+
+def layout(theme: Theme, **changes) -> dict:
+    """Give the plotly layout that every figure starts from; the page shows through."""
+    return {
+        "font": {"family": FONT, "size": 13, "color": theme.ink},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "margin": {"l": 48, "r": 16, "t": 32, "b": 40},
+        "showlegend": False,
+        "hoverlabel": {"font": {"family": FONT, "size": 13}},
+        "dragmode": "zoom",
+        **changes,
+    }
+
+
+def axis(theme: Theme, title: str = "", **changes) -> dict:
+    """Give the axis that every curve and bar chart starts from."""
+    return {
+        "title": {"text": title, "font": {"size": 13, "color": theme.faint}},
+        "gridcolor": theme.grid,
+        "zerolinecolor": theme.faint,
+        "linecolor": theme.grid,
+        "tickfont": {"color": theme.faint, "size": 12},
+        **changes,
+    }
+
+
+def plot_text(text: str, longest: int = 24) -> str:
+    """Make text safe for plotly, whose labels are a dialect of HTML: it shows exactly, never as markup."""
+    if len(text) > longest:
+        text = text[: longest // 2] + "…" + text[-(longest // 2 - 1) :]
+    return escape(text, quote=False)
+
+
+def number(value: float) -> str:
+    """Show a number with three significant digits and a proper minus."""
+    if value == 0:
+        return "0"
+    text = f"{value:.3g}" if 1e-3 <= abs(value) < 1e4 else f"{value:.2e}"
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Show a share as a whole percentage with a proper minus; one without a value as a dash."""
+    return "–" if share != share else f"{round(100 * share)} %".replace("-", "−")

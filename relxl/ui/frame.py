@@ -1,0 +1,204 @@
+"""The frame of every page: its question, the proof badge, and the sidebar with its shared controls."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from relxl import diagnostics, style
+from relxl.checkpoint import Checkpoint, describe, list_checkpoints
+from relxl.language import _
+from relxl.trace import split_memory
+from relxl.ui.show import escape, show_proof
+from relxl.ui.state import keep, write_link
+from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, source_of
+from relxl.vocab import show_token
+
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+FIRST_CHECKPOINT = "shakespeare-learned"
+MAX_CHARACTERS = 20_000
+DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
+
+
+@dataclass(frozen=True)
+class Page:
+    """Hold a door: the file, its short name, its question and what to look for."""
+
+    file: str
+    name: str
+    question: str
+    sentence: str
+
+
+def all_pages() -> dict[str, Page]:
+    """Name every page, in the order of the sidebar."""
+    return {
+        "home": Page(
+            "app.py",
+            _("Home"),
+            _("What does this model's attention score consist of?"),
+            _(
+                "Four terms add up to every score. Columns are keys that every query wants, diagonals are distances "
+                "that every query wants."
+            ),
+        ),
+        "score_terms": Page(
+            "pages/1_Score_terms.py",
+            _("Score terms"),
+            _("What is this head's score made of, for this token?"),
+            _(
+                "(a) to (d) add up to the sum; a softmax over the visible cells gives the probabilities. The ring is "
+                "the chosen cell, hatched cells are the future."
+            ),
+        ),
+    }
+
+
+def page(name: str) -> View:
+    """Draw the frame of a page and its sidebar; give what the page looks at, or stop with one clear sentence."""
+    this = all_pages()[name]
+    st.set_page_config(f"{this.name} · relxl", layout="wide")
+    st.html("<style>.stMainBlockContainer {padding-top: 2.5rem; padding-bottom: 3rem}</style>")  # the picture first
+    view, message = None, ""
+    with st.sidebar:
+        st.markdown("### relxl")
+        for door in all_pages().values():
+            st.page_link(door.file, label=door.name)
+        try:
+            view = choose_view()
+        except ValueError as error:
+            message = str(error)
+    title, badge = st.columns([5, 1], vertical_alignment="center")
+    title.subheader(this.question, anchor=False)
+    st.caption(this.sentence)
+    if view is None:
+        st.error(escape(message))
+        st.stop()
+    with badge:
+        show_proof(view.proof)
+    return view
+
+
+def choose_view() -> View:
+    """Draw the controls of the sidebar, each below what it depends on.
+
+    Raises ValueError with one sentence when there is nothing to look at.
+    """
+    names = list_checkpoints(CHECKPOINTS)
+    if not names:
+        raise ValueError(_("There is no checkpoint in {folder}: run `make train`.").format(folder=CHECKPOINTS))
+    chosen = keep("ck", FIRST_CHECKPOINT if FIRST_CHECKPOINT in names else names[0], names)
+    st.selectbox(_("Checkpoint"), names, **chosen.widget)
+    source = source_of(CHECKPOINTS / chosen.value)
+    checkpoint = cached_checkpoint(source.folder, source.stamp)
+    config = checkpoint.config
+    show_card(checkpoint)
+
+    source = choose_text(checkpoint, source)
+    terms = list(style.terms_of(config.positions))
+    best_layer, best_head = diagnostics.most_telling_head(cached_measures(source)[terms])
+    layers, heads = range(config.n_layer), range(config.n_head)
+    layer, head = keep("l", best_layer, layers), keep("h", best_head, heads)
+    st.segmented_control(_("Layer"), layers, format_func="L{}".format, required=True, **layer.widget)
+    st.segmented_control(_("Head"), heads, format_func="H{}".format, required=True, **head.widget)
+    write_link()
+    shown = [show_token(checkpoint.vocab.tokens[i]) for i in source.ids]
+    return View(checkpoint, source, shown, layer.value, head.value, st.context.theme.type == "dark")
+
+
+def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
+    """Draw the text and memory controls; give the run that they ask for. Raises ValueError when no token is left."""
+    config, vocab = checkpoint.config, checkpoint.vocab
+    # a text is kept for each vocabulary: a Chinese model does not get the English one's
+    text = keep(f"text {hash(vocab)}", default_text(checkpoint), in_link=False)
+    st.text_area(_("Text"), height=110, max_chars=MAX_CHARACTERS, **text.widget)
+    memory = keep("m", 1, (0, 1))
+    names = {0: _("off"), 1: _("on")}
+    st.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
+    encoded = vocab.encode(text.value)
+    if encoded.unknown:
+        count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
+        message = _("Left out, because this model does not know them: {count} characters ({some})")
+        st.caption(escape(message.format(count=count, some=some)))
+    if not encoded.ids:
+        raise ValueError(
+            _(
+                "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
+            ).format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12]))
+        )
+    used, mem_len = split_memory(len(encoded.ids), config.segment_len, config.mem_len if memory.value else 0)
+    if used < len(encoded.ids):
+        message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
+        st.caption(message.format(n=len(encoded.ids), used=used, memory=mem_len))
+    return source._replace(ids=tuple(encoded.ids[-used:]), mem_len=mem_len)
+
+
+def default_text(checkpoint: Checkpoint) -> str:
+    """Take the first lines of the validation sample that the checkpoint brings along."""
+    sample = checkpoint.training.get("sample", {}).get("text", "".join(checkpoint.vocab.tokens)).strip()
+    start = sample[:DEFAULT_CHARACTERS]
+    return start[: start.rfind("\n")] if "\n" in start else start
+
+
+def position_name(checkpoint: Checkpoint) -> str:
+    names = {
+        "learned": _("relative, learned table"),
+        "sinusoid": _("relative, sinusoid"),
+        "absolute": _("absolute, sinusoid"),
+    }
+    return names[checkpoint.config.positions]
+
+
+def show_card(checkpoint: Checkpoint) -> None:
+    """Show what the checkpoint is, in three lines."""
+    config, training = checkpoint.config, checkpoint.training
+    lines = [
+        _("{layers} layers × {heads} heads, d_model {width}, {count} parameters").format(
+            layers=config.n_layer,
+            heads=config.n_head,
+            width=config.d_model,
+            count=f"{checkpoint.n_parameters:,}".replace(",", " "),
+        ),
+        _("positions: {positions}; segment {segment}, memory {memory}").format(
+            positions=position_name(checkpoint), segment=config.segment_len, memory=config.mem_len
+        ),
+    ]
+    loss = training.get("validation", {}).get("loss")
+    if loss is not None:
+        lines.append(
+            _("{text}: validation loss {loss:.3f} nats per token").format(
+                text=escape(str(training["text"]["name"])), loss=loss
+            )
+        )
+    st.caption("  \n".join(lines))
+
+
+def doors() -> None:
+    """Draw a door to every page but home."""
+    for name, door in all_pages().items():
+        if name != "home":
+            with st.container(border=True):
+                st.page_link(door.file, label=f"**{door.name}**")
+                st.caption(door.question)
+
+
+def model_card(view: View) -> None:
+    """Show what the loaded checkpoint is: family, sizes, positions, what it was trained on, its validation loss."""
+    checkpoint = view.checkpoint
+    facts = describe(checkpoint)
+    loss = facts["validation_loss"]
+    rows = {
+        _("checkpoint"): checkpoint.name,
+        _("family"): _("Transformer-XL language model of relxl, character level"),
+        _("size"): _(
+            "{n_layer} layers × {n_head} heads of {d_head}, d_model {d_model}, {parameters} parameters"
+        ).format(**facts),
+        _("positions"): position_name(checkpoint),
+        _("lengths"): _("segment {segment_len}, memory {mem_len}, vocabulary {n_token}").format(**facts),
+        _("trained on"): _("{trained_on}, {steps} steps").format(**facts),
+        _("validation loss"): "–" if loss is None else _("{loss:.3f} nats per token").format(loss=loss),
+        "sha256": checkpoint.digest[:16],
+    }
+    st.markdown("##### " + _("The loaded checkpoint"))
+    st.table(pd.DataFrame({"": rows.keys(), " ": rows.values()}).set_index(""), border="horizontal")

@@ -1,0 +1,227 @@
+"""The sections of the page "Score terms"; home shows the first of them too."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from relxl import diagnostics, style
+from relxl.export import arrays_of, csv_text, npz_bytes
+from relxl.figures import score_terms as figures
+from relxl.language import _
+from relxl.ui.show import code, show
+from relxl.ui.state import choose, pick
+from relxl.ui.view import View
+
+
+def presets(view: View) -> None:
+    """Draw chips that lead to heads worth seeing; one that finds nothing in this model is not drawn."""
+    labels = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {
+        "previous_token": _("one token back")
+    }
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(_("Try this: the head with most"), width="content")
+        for name, (layer, head) in diagnostics.notable_heads(view.measures).items():
+            label = f"{labels[name]} · L{layer}H{head}"
+            st.button(label, key=f"preset_{name}", on_click=choose, kwargs={"l": layer, "h": head})
+
+
+def equation(view: View, query: int) -> None:
+    """Show the score as the sum of its four terms, each with its share over the head and in the chosen row."""
+    head = diagnostics.head_shares(view.terms.terms, view.terms.mask)
+    row = diagnostics.row_shares(view.terms.terms, view.terms.mask).loc[query]
+    theme, cells = style.theme_of(view.dark), []
+    for name, look in view.looks.items():
+        width = 100 * min(max(float(np.nan_to_num(head[name])), 0), 1)
+        cells.append(
+            f'<div style="flex:1 1 0;min-width:9rem;border-left:4px solid {look.colour};padding:0 .6rem">'
+            f'<div style="color:{style.readable(look.colour, view.dark)};font-weight:600">({look.letter}) {name}</div>'
+            f'<div style="white-space:nowrap;font-style:italic">{look.formula}</div>'
+            f'<div style="height:4px;margin:.3rem 0;background:{theme.grid}">'
+            f'<div style="height:4px;width:{width:.0f}%;background:{look.colour}"></div></div>'
+            f'<div style="font-size:.85rem;white-space:nowrap">{_("head")} <b>{style.percent(head[name])}</b>'
+            f" &nbsp;{_('this row')} <b>{style.percent(row[name])}</b></div></div>"
+        )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.5rem">{"".join(cells)}</div>')
+
+
+def matrices(view: View, query: int, key: int) -> None:
+    """Show the four terms, their sum and the probabilities as linked matrices."""
+    terms = view.terms
+    figure = figures.matrices_figure(
+        terms.terms, terms.logits, terms.probs, terms.mask, view.tokens, view.looks, (query, key), view.dark
+    )
+
+    def table() -> pd.DataFrame:
+        row = {name: term[query] for name, term in terms.terms.items()}
+        return diagnostics.row_table(
+            row, terms.logits[query], terms.probs[query], terms.mask[query], terms.distance[query], view.tokens
+        )
+
+    show(figure, key="matrices", alt=finding(view, query), table=table)
+
+
+def finding(view: View, query: int) -> str:
+    """Say in one sentence what the head's score is made of and where the chosen query looks; markdown."""
+    terms = view.terms
+    shares = diagnostics.head_shares(terms.terms, terms.mask)
+    key = int(np.nan_to_num(terms.probs[query]).argmax())
+    where = _(
+        "Query {query} {query_token} gives {p} of its attention to key {key} {key_token}, {distance} tokens back."
+    ).format(
+        query=query,
+        query_token=code(view.tokens[view.source.mem_len + query]),
+        p=style.percent(terms.probs[query, key]),
+        key=key,
+        key_token=code(view.tokens[key]),
+        distance=terms.distance[query, key],
+    )
+    if shares.isna().any():
+        return where
+    name = shares.idxmax()
+    what = _("{term} carries {share} of what tells the keys apart in {head}.").format(
+        term=f"({view.looks[name].letter}) {name}".replace("_", r"\_"),
+        share=style.percent(shares[name]),
+        head=view.label,
+    )
+    return f"{what} {where}"
+
+
+def explanation(view: View, query: int, key: int) -> None:
+    """Explain one cell in numbers that add up: dot products, scale, terms, sum, probability, dimensions."""
+    terms, cell, d_head = view.terms, view.cell(query, key), view.checkpoint.config.d_head
+    table = diagnostics.cell_table(cell, d_head**-0.5)
+    outcome = _("the mask hides it, so its probability is 0")
+    if terms.mask[query, key]:
+        outcome = _("its probability is **{p}**").format(p=style.number(terms.probs[query, key]))
+    st.markdown("##### " + _("Explain this cell"))
+    st.markdown(
+        _(
+            "Query {query} {query_token} at key {key} {key_token}, distance {distance}: four dot products over "
+            "{d_head} dimensions, times the scale 1/√{d_head} = {scale}, add up to the score **{score}**; {outcome}."
+        ).format(
+            query=query,
+            query_token=code(view.tokens[view.source.mem_len + query]),
+            key=key,
+            key_token=code(view.tokens[key]),
+            distance=style.number(int(terms.distance[query, key])),
+            d_head=d_head,
+            scale=style.number(d_head**-0.5),
+            score=style.number(table.loc["sum", "times scale"]),
+            outcome=outcome,
+        )
+    )
+    numbers, chart = st.columns([2, 3], gap="large")
+    with numbers:
+        names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {"sum": _("sum")}
+        shown = table.rename(index=names).reset_index()
+        shown.columns = [_("term"), _("dot product"), _("times scale")]
+        st.dataframe(shown, hide_index=True, column_config={name: number_column() for name in shown.columns[1:]})
+    with chart:
+        dimensions = diagnostics.dimension_table(cell)
+        strongest = dimensions.index[0]
+        alt = _("Dimension {dimension} adds most to this cell: {value}.").format(
+            dimension=strongest, value=style.number(dimensions.loc[strongest, "sum"])
+        )
+        figure = figures.dimensions_figure(cell, view.looks, view.dark)
+        show(figure, key="dimensions", alt=alt, table=dimensions.reset_index)
+
+
+def number_column() -> dict:
+    return st.column_config.NumberColumn(format="%.5f")
+
+
+def biases(view: View) -> None:
+    """Show u_bias as a strip over keys and v_bias as a curve over distance; an absolute model has neither."""
+    terms, looks = view.terms, view.looks
+    if terms.u_bias is None or terms.v_bias is None:
+        return
+    config, mem_len, query_len = view.checkpoint.config, view.source.mem_len, len(terms.mask)
+    strip, curve = st.columns(2, gap="large")
+    with strip:
+        st.markdown("##### " + _("(c) u_bias: one number a key"))
+        top = int(terms.u_bias.argmax())
+        alt = _("The key that u favours most is {token} at {key}.").format(token=code(view.tokens[top]), key=top)
+        st.caption(_("What a key adds whoever asks.") + " " + alt)
+        figure = figures.strip_figure(terms.u_bias, view.tokens, looks["u_bias"], view.dark)
+        frame = {"key": np.arange(len(view.tokens)), "token": view.tokens, "u_bias": terms.u_bias}
+        show(figure, key="u_bias", alt=alt, table=lambda: pd.DataFrame(frame))
+    with curve:
+        st.markdown("##### " + _("(d) v_bias: one number a distance"))
+        past = terms.distances >= 0
+        top = int(terms.distances[past][terms.v_bias[past].argmax()])
+        alt = _("Among the visible distances v favours {distance} most.").format(distance=top)
+        st.caption(_("What a distance adds whatever stands there.") + " " + alt)
+        marks = {_("segment"): query_len} if mem_len else {}
+        if config.clamp_len is not None:
+            marks[_("clamp")] = config.clamp_len
+        figure = figures.curve_figure(terms.v_bias, terms.distances, looks["v_bias"], marks, view.dark)
+        show(
+            figure,
+            key="v_bias",
+            alt=alt,
+            table=lambda: pd.DataFrame({"distance": terms.distances, "v_bias": terms.v_bias}),
+        )
+
+
+@st.fragment
+def all_heads(view: View) -> None:
+    """Show one term of all heads of the layer side by side."""
+    st.markdown("##### " + _("All heads of layer {layer}").format(layer=view.layer))
+    names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {"sum": _("sum")}
+    term = pick("t", _("Term"), list(names), names)
+    shown = view.layer_terms
+    planes = shown.logits[0] if term == "sum" else shown.terms[term][0]
+    figure = figures.heads_figure(planes, shown.mask, view.head, view.layer, view.dark)
+    shares = view.measures.loc[view.layer].rename_axis("head")
+    alt = _("{term} of {n} heads of layer {layer}, on one scale.").format(
+        term=names[term], n=len(planes), layer=view.layer
+    )
+    show(figure, key="heads", alt=alt, table=shares.reset_index)
+
+
+def downloads(view: View) -> None:
+    """Offer the chosen head as CSV and NPZ; a file is made when it is asked for."""
+    name = f"{re.sub(r'[^A-Za-z0-9._-]', '_', view.checkpoint.name)}_{view.label}"
+
+    def csv_bytes() -> bytes:
+        return csv_text(view.terms, view.tokens).encode("utf-8-sig")  # the mark tells a spreadsheet that it is UTF-8
+
+    def npz() -> bytes:
+        return npz_bytes(arrays_of(view.split, view.layer))
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
+        st.download_button("NPZ", npz, f"{name}.npz", "application/octet-stream", on_click="ignore")
+        st.caption(_("Every cell of {head}: the four terms, their sum, mask and probability.").format(head=view.label))
+
+
+def how(view: View) -> None:
+    """Say how the numbers on the page are computed: equation, shapes, the names of the functions."""
+    with st.expander(_("How this is computed")):
+        if view.checkpoint.config.positions == "absolute":
+            st.latex(
+                r"s_{ij} = \tfrac{1}{\sqrt{d_{head}}}\,\bigl(W_q (e_i + p_i)\bigr)^\top \bigl(W_k (e_j + p_j)\bigr)"
+            )
+            split = _(
+                "`relxl.model.AbsoluteMultiheadAttention.terms` multiplies out. The position part p is the position vector "
+                "added to the input, as far as the residual stream carries it to this layer; all that the layers wrote "
+                "belongs to the content e."
+            )
+        else:
+            st.latex(
+                r"s_{ij} = \tfrac{1}{\sqrt{d_{head}}}\,\bigl(q_i^\top k_j + q_i^\top W_{kR} R_{d}"
+                r" + u^\top k_j + v^\top W_{kR} R_{d}\bigr), \qquad d = m + i - j"
+            )
+            split = _(
+                "`relxl.relative.score_terms` projects the position table once, [head distance d_head], multiplies it "
+                "with the queries and reads cell (i, j) at distance m + i − j as a view."
+            )
+        shares = _(
+            "A share is Cov(term, sum) / Var(sum) over the visible keys of a row, because what is constant in a row "
+            "changes nothing after the softmax; over a head, covariances and variances are summed over its rows. Shares "
+            "add up to 100 % and may be negative. The badge compares this very view with `relxl.definition`, the formula "
+            "written out in float64."
+        )
+        st.markdown(f"{split} {shares}")

@@ -1,0 +1,53 @@
+"""How things are shown on every page: figures with their table twin, the proof badge, text from outside."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from relxl.language import _
+from relxl.proof import Proof
+
+
+def escape(text: str) -> str:
+    """Make text safe for markdown: every punctuation mark is shown, none is obeyed, and no picture is fetched."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+
+def code(text: str) -> str:
+    """Show text in a monospaced face inside markdown, exactly as it is."""
+    fence = "``" if "`" in text else "`"
+    space = " " if fence == "``" else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], pd.DataFrame] | None = None) -> None:
+    """Show a figure, what it says for those who can not see it, and its numbers as a table on demand."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"relxl_{key}"}}
+    st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config)
+    if table is not None and st.toggle(_("Show as table"), key=f"table_{key}"):
+        st.dataframe(table(), hide_index=True, height=280)
+
+
+def show_proof(proof: Proof) -> None:
+    """Show whether the split on screen is exact, with the numbers."""
+    details = _(
+        "{cells} sampled cells of each term against a float64 recomputation from weights and hidden states: largest "
+        "difference {definition}. Sum of the terms against the logits of the model's own forward: {forward}. "
+        "Tolerance for {dtype}: {tolerance}."
+    ).format(
+        cells=proof.cells,
+        definition=f"{proof.definition_error:.1e}",
+        forward=f"{proof.forward_error:.1e}",
+        dtype=proof.dtype,
+        tolerance=f"{proof.tolerance:.1e}",
+    )
+    worst = f"{np.maximum(proof.definition_error, proof.forward_error):.0e}"
+    if proof.holds:
+        st.badge(_("exact to {worst}").format(worst=worst), icon=":material/verified:", color="green", help=details)
+    else:
+        st.badge(_("not exact: {worst}").format(worst=worst), icon=":material/error:", color="red", help=details)
+        st.caption(details)

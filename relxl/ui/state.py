@@ -1,0 +1,98 @@
+"""Controls that keep their value from page to page and stand in the link.
+
+Streamlit forgets a widget's value when its page is left, and its own query-parameter binding loses values that came
+with the link. So the values live in one dict of the session: seeded from the link, written by each control's
+`on_change`, copied to the widget before it is made, and written back to the link at the end of a run. Private text is
+kept, but never put into the link.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from relxl.language import _
+
+
+class FromLink(str):
+    """Mark a value that came with the link and was not checked yet."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Hold the value of a control and the arguments that tie its widget to it."""
+
+    value: Any
+    widget: dict
+
+
+def kept_values() -> dict:
+    if "kept" not in st.session_state:
+        st.session_state.kept = {name: FromLink(value) for name, value in st.query_params.items()}
+    return st.session_state.kept
+
+
+def keep(name: str, default: Any, choices: Iterable | None = None, in_link: bool = True) -> Kept:
+    """Prepare a control: its value from this session, else from the link, else the default.
+
+    A value that is not among `choices` falls back to the default; one that came with the link is reported.
+    """
+    kept = kept_values()
+    raw = kept.get(name, default)
+    value = raw
+    if choices is not None:
+        value = next((choice for choice in choices if str(choice) == str(raw)), default)
+        if isinstance(raw, FromLink) and str(value) != str(raw):
+            st.session_state.setdefault("bad_link", {})[name] = (str(raw)[:40], value)
+    kept[name] = value
+    key = f"control_{name}"
+    st.session_state[key] = value
+    if in_link:
+        st.session_state.setdefault("link", {})[name] = value
+    return Kept(value, {"key": key, "on_change": remember, "args": (name,)})
+
+
+def remember(name: str) -> None:
+    kept_values()[name] = st.session_state[f"control_{name}"]
+
+
+def choose(**values: Any) -> None:
+    """Set several controls at once, as a preset does."""
+    kept_values().update(values)
+
+
+def write_link() -> None:
+    """Write the controls of this run into the address, and report what a link asked for in vain."""
+    link = {name: str(value) for name, value in st.session_state.pop("link", {}).items()}
+    st.query_params.from_dict(link)
+    for name, (raw, value) in st.session_state.pop("bad_link", {}).items():
+        st.toast(
+            _("The link asked for {name}={raw}, which is not to be had here: showing {value}.").format(
+                name=name, raw=f"`{raw.replace('`', ' ')}`", value=value
+            )
+        )
+
+
+def pick(name: str, label: str, options: list[str], labels: dict[str, str]) -> str:
+    """Draw a control for one of a few options; give the option chosen."""
+    control = keep(name, options[0], choices=options)
+    st.segmented_control(label, options, format_func=labels.get, required=True, **control.widget)
+    return control.value
+
+
+def pick_cell(mask, probs) -> tuple[int, int]:
+    """Draw the controls for a query and a key; give the cell chosen, at first the strongest of the last query.
+
+    mask and probs are [query key].
+    """
+    query_len, key_len = mask.shape
+    query = keep("q", query_len - 1, choices=range(query_len))
+    st.number_input(_("Query"), 0, query_len - 1, step=1, **query.widget)
+    strongest = int(probs[query.value].argmax())
+    key = keep("k", strongest, choices=range(key_len))
+    st.number_input(_("Key"), 0, key_len - 1, step=1, **key.widget)
+    st.button(
+        _("Strongest key"), on_click=choose, kwargs={"k": strongest}, help=_("The key that this query attends to most.")
+    )
+    return query.value, key.value

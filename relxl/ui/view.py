@@ -1,0 +1,115 @@
+"""What a page looks at, and the caches behind it.
+
+Models and runs are shared by all sessions, so they are never changed. A cache is keyed by small values that say all:
+the folder, the state of its files, the token ids, the memory length.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+import torch
+
+from relxl import diagnostics, style
+from relxl.checkpoint import Checkpoint, open_checkpoint
+from relxl.proof import Proof, prove
+from relxl.trace import HeadTerms, LayerTerms, Trace, run
+
+
+class Source(NamedTuple):
+    """Identify a checkpoint and a run of it."""
+
+    folder: str
+    stamp: tuple  # name, time and size of each file: another state of the folder is another checkpoint
+    ids: tuple[int, ...] = ()
+    mem_len: int = 0
+
+
+def source_of(folder: Path) -> Source:
+    """Identify a checkpoint folder by its files, without reading the weights."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return Source(str(folder), tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in files))
+
+
+@dataclass(frozen=True)
+class View:
+    """Hold what a page looks at: the opened checkpoint, the run of the text, and the layer and head chosen."""
+
+    checkpoint: Checkpoint
+    source: Source
+    tokens: list[str]  # of memory and segment, in visible form
+    layer: int
+    head: int
+    dark: bool
+
+    @property
+    def label(self) -> str:
+        return f"L{self.layer}H{self.head}"
+
+    @property
+    def looks(self) -> dict[str, style.Term]:
+        return style.terms_of(self.checkpoint.config.positions)
+
+    @property
+    def terms(self) -> HeadTerms:
+        """Split the scores of the chosen head."""
+        return self.split.head(self.head)
+
+    @property
+    def split(self) -> LayerTerms:
+        """Split the scores of the chosen head, as one head of its layer."""
+        return cached_terms(self.source, self.layer, (self.head,))
+
+    @property
+    def layer_terms(self) -> LayerTerms:
+        """Split the scores of all heads of the chosen layer."""
+        return cached_terms(self.source, self.layer, None)
+
+    @property
+    def proof(self) -> Proof:
+        """Prove the split of the chosen head."""
+        return cached_proof(self.source, self.layer, self.head)
+
+    @property
+    def measures(self) -> pd.DataFrame:
+        """Measure every head of the model on this text."""
+        return cached_measures(self.source)
+
+    def cell(self, query: int, key: int) -> dict[str, np.ndarray]:
+        """Explain one cell of the chosen head: what each dimension adds to each term."""
+        return cached_trace(self.source).cell(self.layer, self.head, query, key)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cached_checkpoint(folder: str, stamp: tuple) -> Checkpoint:
+    return open_checkpoint(folder)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def cached_trace(source: Source) -> Trace:
+    model = cached_checkpoint(source.folder, source.stamp).model
+    return run(model, torch.tensor([source.ids]), source.mem_len)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cached_terms(source: Source, layer: int, heads: tuple[int, ...] | None) -> LayerTerms:
+    return cached_trace(source).terms(layer, None if heads is None else list(heads))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def cached_proof(source: Source, layer: int, head: int) -> Proof:
+    return prove(cached_trace(source), layer, cached_terms(source, layer, (head,)))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def cached_measures(source: Source) -> pd.DataFrame:
+    trace = cached_trace(source)
+    tables = []
+    for layer in range(trace.model.config.n_layer):  # one layer at a time: nothing quadratic is kept for all
+        shown = trace.terms(layer)
+        terms = {name: term[0] for name, term in shown.terms.items()}
+        tables.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance, layer))
+    return pd.concat(tables)
