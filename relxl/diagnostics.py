@@ -60,7 +60,7 @@ def cell_table(cell: dict[str, np.ndarray], scale: float) -> pd.DataFrame:
     """Put one cell into numbers that add up: a row a term, with its dot product and the same scaled; then the sum."""
     scaled = pd.Series({name: contributions.sum() for name, contributions in cell.items()})
     scaled["sum"] = scaled.sum()
-    return pd.DataFrame({"dot product": scaled / scale, "times scale": scaled}).rename_axis("term")
+    return pd.DataFrame({"dot_product": scaled / scale, "scaled": scaled}).rename_axis("term")
 
 
 def dimension_table(cell: dict[str, np.ndarray]) -> pd.DataFrame:

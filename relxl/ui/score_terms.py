@@ -108,7 +108,7 @@ def explanation(view: View, query: int, key: int) -> None:
             distance=style.number(int(terms.distance[query, key])),
             d_head=d_head,
             scale=style.number(d_head**-0.5),
-            score=style.number(table.loc["sum", "times scale"]),
+            score=style.number(table.loc["sum", "scaled"]),
             outcome=outcome,
         )
     )
@@ -201,13 +201,11 @@ def how(view: View) -> None:
     """Say how the numbers on the page are computed: equation, shapes, the names of the functions."""
     with st.expander(_("How this is computed")):
         if view.checkpoint.config.positions == "absolute":
-            st.latex(
-                r"s_{ij} = \tfrac{1}{\sqrt{d_{head}}}\,\bigl(W_q (e_i + p_i)\bigr)^\top \bigl(W_k (e_j + p_j)\bigr)"
-            )
+            st.latex(r"s_{ij} = \tfrac{1}{\sqrt{d_{head}}}\,(W_q (e_i + p_i))^\top (W_k (e_j + p_j))")
             split = _(
-                "`relxl.model.AbsoluteMultiheadAttention.terms` multiplies out. The position part p is the position vector "
-                "added to the input, as far as the residual stream carries it to this layer; all that the layers wrote "
-                "belongs to the content e."
+                "`relxl.model.AbsoluteMultiheadAttention.terms` multiplies out. The position part p is the position "
+                "vector added to the input, as far as the residual stream carries it to this layer; all that layers "
+                "wrote belongs to the content e."
             )
         else:
             st.latex(
@@ -220,8 +218,8 @@ def how(view: View) -> None:
             )
         shares = _(
             "A share is Cov(term, sum) / Var(sum) over the visible keys of a row, because what is constant in a row "
-            "changes nothing after the softmax; over a head, covariances and variances are summed over its rows. Shares "
-            "add up to 100 % and may be negative. The badge compares this very view with `relxl.definition`, the formula "
-            "written out in float64."
+            "changes nothing after the softmax; over a head, covariances and variances are summed over its rows. "
+            "Shares add up to 100 % and may be negative. The badge compares this very view with `relxl.definition`, "
+            "the formula written out in float64."
         )
         st.markdown(f"{split} {shares}")

@@ -1,0 +1,107 @@
+"""Who may import whom is a rule that a test holds, and so is what an import may cost."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PURE = {"config", "language", "style", "files", "relative", "positions", "vocab", "definition"}
+ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may import
+    **{name: set() for name in PURE},
+    "masking": {"relative", "positions"},
+    "model": {"config", "relative", "positions", "masking"},
+    "trace": {"config", "model", "relative", "positions", "masking", "definition"},
+    "proof": {"trace"},
+    "training": {"config", "files", "model", "relative", "masking", "vocab"},
+    "checkpoint": {"config", "files", "model", "vocab"},
+    "export": {"files", "model", "trace"},
+    "diagnostics": set(),
+    "figures": {"style", "language"},
+    "cli": {"config", "checkpoint", "export", "trace", "training", "vocab"},
+    "__main__": {"cli"},
+}
+LIBRARIES = {  # a library -> the modules that may import it
+    "streamlit": {"ui", "app", "pages"},
+    "plotly": {"figures", "ui"},
+    "pandas": {"diagnostics", "ui"},
+    "torch": {
+        "relative",
+        "positions",
+        "masking",
+        "definition",
+        "model",
+        "trace",
+        "training",
+        "checkpoint",
+        "export",
+        "cli",
+        "ui",
+    },
+}
+FILES = [path for folder in ("relxl", "pages") for path in (ROOT / folder).rglob("*.py")] + [ROOT / "app.py"]
+
+
+def room(path: Path) -> str:
+    """Name the module or package that a file belongs to."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[0] if parts[0] in ("app", "pages") or len(parts) == 1 else parts[1]
+
+
+def imports(path: Path) -> set[str]:
+    """Give every dotted name that a file imports, wherever in the file."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_one_way(path):
+    here = room(path)
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "relxl" and len(parts) > 1 and here in ALLOWED and parts[1] != here:
+            assert parts[1] in ALLOWED[here], f"{here} must not import relxl.{parts[1]}"
+        if parts[0] in LIBRARIES and here != "__init__":
+            assert here in LIBRARIES[parts[0]], f"{here} must not import {parts[0]}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room(path) in ("app", "pages")], ids=lambda path: path.name)
+def test_pages_are_short_and_know_neither_torch_nor_session_state(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 45
+    assert "session_state" not in text and not {"torch", "plotly"} & {name.split(".")[0] for name in imports(path)}
+
+
+def test_every_module_stands_in_the_rules():
+    assert {room(path) for path in FILES} - {"app", "pages", "ui", "__init__"} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("statement, absent", [
+    ("import relxl", "torch streamlit plotly pandas numpy"),
+    ("import relxl.cli", "torch streamlit plotly pandas numpy"),
+    ("import relxl.trace, relxl.training, relxl.checkpoint, relxl.proof", "streamlit plotly pandas"),
+    ("import relxl.diagnostics", "torch streamlit plotly"),
+    ("import relxl.figures.score_terms", "torch streamlit"),
+])  # fmt: skip
+def test_an_import_brings_no_more_than_it_must(statement, absent):
+    code = f"import sys; {statement}; print([name for name in {absent.split()!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_readable_and_run_no_code_from_files(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            assert name not in ("eval", "exec", "torch.load") and not name.startswith("pickle."), f"{path}: {name}"
