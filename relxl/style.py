@@ -77,7 +77,7 @@ def theme_of(dark: bool) -> Theme:
 def readable(colour: str, dark: bool) -> str:
     """Lighten an identity colour for text on the dark page, darken it for the light one, to a contrast of 4.5 to 1."""
     channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    mixed = [c + (255 - c) * 0.45 if dark else c * 0.82 for c in channels]
+    mixed = [c + (255 - c) * 0.45 if dark else c * 0.78 for c in channels]
     return "#" + "".join(f"{round(c):02x}" for c in mixed)
 
 

@@ -11,6 +11,7 @@ from relxl.style import Term, Theme, axis, layout, plot_text, readable, theme_of
 
 PANEL_TICKS = 12
 LABELLED_TOKENS = 24
+NO_TITLE = {"l": 48, "r": 16, "t": 12, "b": 40}
 
 
 def score_range(matrices: list[np.ndarray], mask: np.ndarray) -> float:
@@ -70,7 +71,9 @@ def add_matrix(
         )
     if pin is not None:
         ring = {"symbol": "circle-open", "size": 11, "color": theme.accent, "line": {"width": 2}}
-        figure.add_trace(go.Scatter(x=[pin[1]], y=[pin[0]], mode="markers", marker=ring, hoverinfo="skip"), **place)
+        figure.add_trace(
+            go.Scatter(x=[pin[1]], y=[pin[0]], mode="markers", marker=ring, cliponaxis=False, hoverinfo="skip"), **place
+        )
 
 
 def matrices_figure(
@@ -192,7 +195,7 @@ def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool =
         z=u_bias[None], colorscale=theme.diverging, zmin=-limit, zmid=0, zmax=limit, showscale=False, row=2, col=1,
         hovertemplate=_("key %{x}") + "<br><b>%{z:.4g}</b><extra></extra>",
     )  # fmt: skip
-    figure.update_layout(layout(theme, height=240, bargap=0.1))
+    figure.update_layout(layout(theme, height=220, bargap=0.1, margin=NO_TITLE))
     figure.update_xaxes(axis(theme, showgrid=False))
     figure.update_xaxes(title_text=_("key"), row=2, **token_ticks(tokens))
     figure.update_yaxes(axis(theme, _("score")), row=1)
@@ -222,7 +225,7 @@ def curve_figure(
             distance, line={"color": theme.faint, "width": 1, "dash": "dash"},
             annotation={"text": name, "font": {"size": 11, "color": theme.faint}},
         )  # fmt: skip
-    figure.update_layout(layout(theme, height=240))
+    figure.update_layout(layout(theme, height=220, margin=NO_TITLE))
     figure.update_xaxes(axis(theme, _("distance to the key, tokens (positive is the past)")))
     figure.update_yaxes(axis(theme, _("score")))
     return figure

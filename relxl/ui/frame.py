@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from string import punctuation, whitespace
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +20,11 @@ CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
+SPACING = """
+.stMainBlockContainer {padding-top: 2.5rem; padding-bottom: 3rem}
+[data-testid=stSidebarHeader] {height: 2rem; padding-bottom: 0; margin-bottom: 0}
+[data-testid=stSidebarUserContent] [data-testid=stVerticalBlock] {gap: 0.6rem}
+"""  # the picture and all controls fit into 1280 x 720
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ def page(name: str) -> View:
     """Draw the frame of a page and its sidebar; give what the page looks at, or stop with one clear sentence."""
     this = all_pages()[name]
     st.set_page_config(f"{this.name} · relxl", layout="wide")
-    st.html("<style>.stMainBlockContainer {padding-top: 2.5rem; padding-bottom: 3rem}</style>")  # the picture first
+    st.html(f"<style>{SPACING}</style>")
     view, message = None, ""
     with st.sidebar:
         st.markdown("### relxl")
@@ -111,8 +117,8 @@ def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
     """Draw the text and memory controls; give the run that they ask for. Raises ValueError when no token is left."""
     config, vocab = checkpoint.config, checkpoint.vocab
     # a text is kept for each vocabulary: a Chinese model does not get the English one's
-    text = keep(f"text {hash(vocab)}", default_text(checkpoint), in_link=False)
-    st.text_area(_("Text"), height=110, max_chars=MAX_CHARACTERS, **text.widget)
+    text = keep(f"text {hash(vocab)}", default_text(checkpoint))
+    st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget)
     memory = keep("m", 1, (0, 1))
     names = {0: _("off"), 1: _("on")}
     st.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
@@ -136,8 +142,8 @@ def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
 
 def default_text(checkpoint: Checkpoint) -> str:
     """Take the first lines of the validation sample that the checkpoint brings along."""
-    sample = checkpoint.training.get("sample", {}).get("text", "".join(checkpoint.vocab.tokens)).strip()
-    start = sample[:DEFAULT_CHARACTERS]
+    sample = checkpoint.training.get("sample", {}).get("text", "".join(checkpoint.vocab.tokens))
+    start = sample.lstrip(punctuation + whitespace)[:DEFAULT_CHARACTERS]
     return start[: start.rfind("\n")] if "\n" in start else start
 
 

@@ -13,6 +13,17 @@ from typing import Any
 import streamlit as st
 
 from relxl.language import _
+from relxl.ui.show import code
+
+LINK = {  # the keys of a link, which people share: they never change their meaning
+    "ck": "checkpoint",
+    "m": "memory, 0 or 1",
+    "l": "layer",
+    "h": "head",
+    "q": "query",
+    "k": "key",
+    "t": "term of the overview of all heads",
+}
 
 
 class FromLink(str):
@@ -29,11 +40,11 @@ class Kept:
 
 def kept_values() -> dict:
     if "kept" not in st.session_state:
-        st.session_state.kept = {name: FromLink(value) for name, value in st.query_params.items()}
+        st.session_state.kept = {name: FromLink(value) for name, value in st.query_params.items() if name in LINK}
     return st.session_state.kept
 
 
-def keep(name: str, default: Any, choices: Iterable | None = None, in_link: bool = True) -> Kept:
+def keep(name: str, default: Any, choices: Iterable | None = None) -> Kept:
     """Prepare a control: its value from this session, else from the link, else the default.
 
     A value that is not among `choices` falls back to the default; one that came with the link is reported.
@@ -43,13 +54,12 @@ def keep(name: str, default: Any, choices: Iterable | None = None, in_link: bool
     value = raw
     if choices is not None:
         value = next((choice for choice in choices if str(choice) == str(raw)), default)
-        if isinstance(raw, FromLink) and str(value) != str(raw):
-            st.session_state.setdefault("bad_link", {})[name] = (str(raw)[:40], value)
+        if isinstance(raw, FromLink) and str(value) != raw:
+            message = _("The link asked for {wanted}, which is not to be had here: showing {value}.")
+            st.toast(message.format(wanted=code(f"{name}={raw[:40]}"), value=code(str(value))))
     kept[name] = value
     key = f"control_{name}"
     st.session_state[key] = value
-    if in_link:
-        st.session_state.setdefault("link", {})[name] = value
     return Kept(value, {"key": key, "on_change": remember, "args": (name,)})
 
 
@@ -63,15 +73,9 @@ def choose(**values: Any) -> None:
 
 
 def write_link() -> None:
-    """Write the controls of this run into the address, and report what a link asked for in vain."""
-    link = {name: str(value) for name, value in st.session_state.pop("link", {}).items()}
-    st.query_params.from_dict(link)
-    for name, (raw, value) in st.session_state.pop("bad_link", {}).items():
-        st.toast(
-            _("The link asked for {name}={raw}, which is not to be had here: showing {value}.").format(
-                name=name, raw=f"`{raw.replace('`', ' ')}`", value=value
-            )
-        )
+    """Write the kept values into the address, those of other pages too."""
+    kept = kept_values()
+    st.query_params.from_dict({name: str(kept[name]) for name in LINK if name in kept})
 
 
 def pick(name: str, label: str, options: list[str], labels: dict[str, str]) -> str:

@@ -1,0 +1,109 @@
+"""A server of our own on a free port and a real Chromium, both started once for all browser tests."""
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import ROOT
+
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+FLAGS += " --disable-component-update --disable-sync"
+# Streamlit itself asks below the page's path first when a page is opened by its address, and then finds the server.
+STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    with (tmp_path_factory.mktemp("server") / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    address = f"http://localhost:{port}"
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            break
+        except OSError:
+            assert process.poll() is None, "the server ended"
+            time.sleep(0.1)
+    yield address
+    process.terminate()
+    process.wait()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)  # none: Playwright's own
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """Hold a page together with what went wrong on it: console errors, page errors, requests to another host."""
+
+    def __init__(self, browser: Browser, server: str, scheme: str = "light"):
+        self.server, self.problems = server, []
+        self.context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
+        self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
+        self.page.on("console", self.note_console)
+        self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        self.page.on("request", self.note_request)
+
+    def note_console(self, message):
+        if message.type == "error" and not message.location["url"].endswith(STREAMLITS_OWN):
+            self.problems.append(f"console: {message.text} {message.location['url']}")
+
+    def note_request(self, request):
+        if not request.url.startswith((self.server, self.server.replace("http", "ws"), "data:", "blob:")):
+            self.problems.append(f"request to another host: {request.url}")
+
+    def open(self, path: str = "/"):
+        self.page.goto(self.server + path)
+        self.settle()
+        return self
+
+    def settle(self):
+        """Wait until the script has run and the first chart has its pixels."""
+        self.page.wait_for_selector(".js-plotly-plot .heatmaplayer image")
+        self.page.wait_for_function("!document.querySelector('[data-testid=stApp][data-test-script-state=running]')")
+
+    def pixels(self) -> str:
+        """Give the drawn image of the first panel: what a person sees of it."""
+        return self.page.locator(".js-plotly-plot .heatmaplayer image").first.get_attribute("href") or ""
+
+    def change(self, action):
+        """Do something and wait until the first panel shows other pixels."""
+        before = self.pixels()
+        action()
+        self.page.wait_for_function(
+            "before => { const i = document.querySelector('.js-plotly-plot .heatmaplayer image');"
+            " return i && (i.getAttribute('href') || i.getAttribute('xlink:href')) !== before }",
+            arg=before,
+        )
+        self.settle()
+
+
+@pytest.fixture
+def watch(browser, server):
+    opened = []
+
+    def start(scheme: str = "light") -> Watched:
+        opened.append(Watched(browser, server, scheme))
+        return opened[-1]
+
+    yield start
+    for watched in opened:
+        watched.context.close()
+        assert watched.problems == []
