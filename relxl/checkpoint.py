@@ -13,14 +13,12 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from relxl.config import POSITIONS, ModelConfig
+from relxl.config import ModelConfig
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
 from relxl.vocab import Vocab
 
 MAX_BYTES = 2 << 30
-MAX_SIZE = {"n_layer": 256, "n_head": 1024}  # all other sizes and lengths: DEFAULT_MAX_SIZE
-DEFAULT_MAX_SIZE = 1 << 20
 
 
 class CheckpointError(ValueError):
@@ -70,14 +68,9 @@ def open_checkpoint(path: Path | str, dtype: torch.dtype = torch.float32) -> Che
             f"{path / 'vocab.json'} has {len(vocab.tokens)} tokens, but config.json says n_token={config.n_token}: "
             "the two files belong to different models"
         )
-    training = (
-        parse_json_object(read_part(path, "training.json"), path / "training.json")
-        if (path / "training.json").exists()
-        else {}
-    )
     model = build_model(config, weights, path, dtype)
     digest = hashlib.sha256(config_bytes + weights).hexdigest()
-    return Checkpoint(path.resolve().name, digest, config, vocab, training, model)
+    return Checkpoint(path.resolve().name, digest, config, vocab, parse_training(path), model)
 
 
 def read_part(folder: Path, name: str) -> bytes:
@@ -114,27 +107,35 @@ def parse_config(data: bytes, folder: Path) -> ModelConfig:
     known = {field.name for field in fields(ModelConfig)}
     if unknown := sorted(set(values) - known):
         raise CheckpointError(
-            f"{path} has {unknown[0]!r}, which relxl does not know: it knows {', '.join(sorted(known))}"
+            f"{path} has {unknown[0][:40]!r}, which relxl does not know: it knows {', '.join(sorted(known))}"
         )
     if missing := sorted(known - set(values)):
         raise CheckpointError(f"{path} lacks {', '.join(missing)}: restore it from the training run")
-    for name, value in values.items():
-        if name == "positions":
-            ok = value in POSITIONS
-        elif name == "dropout":
-            ok = isinstance(value, int | float) and 0 <= value < 1
-        elif name == "clamp_len" and value is None:
-            ok = True
-        else:
-            least = 0 if name in ("clamp_len", "mem_len") else 1
-            ok = type(value) is int and least <= value <= MAX_SIZE.get(name, DEFAULT_MAX_SIZE)
-        if not ok:
-            raise CheckpointError(f"{path} says {name}={str(value)[:40]}, which is no {name} that a model can have")
-    if values["d_model"] % values["n_head"]:
-        raise CheckpointError(
-            f"{path} says d_model={values['d_model']} and n_head={values['n_head']}: the heads must divide d_model"
-        )
-    return ModelConfig(**values)
+    try:
+        return ModelConfig(**values)
+    except ValueError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+
+
+def parse_training(folder: Path) -> dict:
+    """Read training.json, which a checkpoint may lack, and check the parts that are shown."""
+    path = folder / "training.json"
+    if not path.exists():
+        return {}
+    training = parse_json_object(read_part(folder, path.name), path)
+    shown = {
+        "text": ("name", str),
+        "train": ("steps", int),
+        "validation": ("loss", int | float),
+        "sample": ("text", str),
+    }
+    for part, (name, kind) in shown.items():
+        values = training.get(part)
+        if values is not None and not (isinstance(values, dict) and isinstance(values.get(name), kind)):
+            raise CheckpointError(
+                f"{path}: {part}.{name} is not what a training run writes: restore or remove the file"
+            )
+    return training
 
 
 def build_model(config: ModelConfig, weights: bytes, folder: Path, dtype: torch.dtype) -> TransformerXL:

@@ -19,6 +19,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"relxl: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nrelxl: stopped", file=sys.stderr)
+        return 130
 
 
 def console() -> None:
@@ -69,7 +72,10 @@ def add_terms(commands: argparse._SubParsersAction) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--text", help="the text itself")
     source.add_argument(
-        "--tokens", type=Path, metavar="FILE", help="token ids: JSON list, or numbers apart by white space"
+        "--tokens",
+        type=Path,
+        metavar="FILE",
+        help="token ids: a JSON list (or one a batch entry), or numbers apart by white space",
     )
     source.add_argument(
         "--hidden",
@@ -117,13 +123,13 @@ def run_terms(options: argparse.Namespace) -> int:
             ids = read_tokens(options.tokens, config.n_token)
         else:
             encoded = checkpoint.vocab.encode(options.text)
-            ids = encoded.ids
+            ids = [encoded.ids]
             if encoded.unknown:
                 left_out = ", ".join(f"{character!r} x{count}" for character, count in encoded.unknown.items())
                 print(f"relxl: not in the vocabulary and left out: {left_out}", file=sys.stderr)
-        if not ids:
+        if not ids or not ids[0]:
             raise ValueError("there is no token to run on: give a text with characters of the checkpoint's vocabulary")
-        inputs = run(model, torch.tensor([ids]), options.mem_len, options.clamp_len).hidden
+        inputs = run(model, torch.tensor(ids), options.mem_len, options.clamp_len).hidden
 
     clamp_len = config.clamp_len if options.clamp_len is None else options.clamp_len
     arrays = {}
@@ -171,13 +177,13 @@ def add_train(commands: argparse._SubParsersAction) -> None:
                 help=f"{FIELD_HELP[field.name]} (default: %(default)s)",
             )
     parser.add_argument(
-        "--eval-every", type=int, default=250, help="steps between validation losses (default: %(default)s)"
+        "--eval-every", type=whole_number, default=250, help="steps between validation losses (default: %(default)s)"
     )
     parser.add_argument(
-        "--save-every", type=int, default=50, help="steps between saves to resume from (default: %(default)s)"
+        "--save-every", type=whole_number, default=50, help="steps between saves to resume from (default: %(default)s)"
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
-    parser.add_argument("--threads", type=int, help="torch threads; without it torch decides")
+    parser.add_argument("--threads", type=whole_number, help="torch threads; without it torch decides")
     parser.set_defaults(run=run_train)
 
 
@@ -190,9 +196,12 @@ def run_train(options: argparse.Namespace) -> int:
 
     if options.threads:
         torch.set_num_threads(options.threads)
-    text = options.text.read_text(encoding="utf-8")
-    if not text:
-        raise ValueError(f"{options.text} is empty: give a text of some ten thousand characters")
+    try:
+        text = options.text.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{options.text} is not UTF-8 ({error.reason} at byte {error.start}): convert it first"
+        ) from None
     vocab = Vocab.from_text(text)
     training_tokens, validation_tokens = split_tokens(torch.tensor(vocab.encode(text).ids))
     config = ModelConfig(len(vocab.tokens), **pick_fields(options, ModelConfig))
@@ -219,6 +228,13 @@ def run_train(options: argparse.Namespace) -> int:
     resume.unlink()
     print(f"\n{options.out}: validation loss {training['validation']['loss']:.4f} nats a token")
     return 0
+
+
+def whole_number(text: str) -> int:
+    """Read an option that must be 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
+    return int(text)
 
 
 def pick_fields(options: argparse.Namespace, kind: type) -> dict:

@@ -1,14 +1,35 @@
 """The sizes of a model and of a training run. Free of torch, so that a command line or a page can read them at once."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 POSITIONS = ("learned", "sinusoid", "absolute")
+LARGEST = {"n_layer": 256, "n_head": 1024}  # what a file may ask for; all other sizes: LARGEST_SIZE
+LARGEST_SIZE = 1 << 20
+
+
+def check_fields(config: object, may_be_zero: tuple[str, ...]) -> None:
+    """Refuse a field whose value is not of its kind: whole numbers from 1 (some from 0), finite floats from 0.
+
+    Raises ValueError that names the field and what came.
+    """
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if field.type is int:
+            least, most = int(field.name not in may_be_zero), LARGEST.get(field.name, LARGEST_SIZE)
+            wanted, fits = f"a whole number from {least} to {most}", type(value) is int and least <= value <= most
+        elif field.type is float:
+            wanted = "a finite number, 0 or more"
+            fits = type(value) in (int, float) and 0 <= value < math.inf
+        else:
+            continue
+        if not fits:
+            raise ValueError(f"{field.name} must be {wanted}, got {str(value)[:40]}")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Say everything that is needed to build a language model; lengths in tokens."""
+    """Say everything that is needed to build a language model; lengths in tokens. Raises ValueError for a bad field."""
 
     n_token: int
     n_layer: int = 4
@@ -21,6 +42,21 @@ class ModelConfig:
     segment_len: int = 128
     mem_len: int = 128
     dropout: float = 0.05
+
+    def __post_init__(self):
+        check_fields(self, may_be_zero=("mem_len",))
+        if self.positions not in POSITIONS:
+            raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {str(self.positions)[:40]}")
+        if self.clamp_len is not None and not (type(self.clamp_len) is int and self.clamp_len >= 0):
+            raise ValueError(f"clamp_len must be a whole number from 0, or absent, got {str(self.clamp_len)[:40]}")
+        if self.d_model % self.n_head:
+            raise ValueError(
+                f"d_model must be a multiple of n_head, got d_model={self.d_model} and n_head={self.n_head}"
+            )
+        if self.positions != "learned" and self.d_model % 2:
+            raise ValueError(f"a sinusoid needs an even d_model, got {self.d_model}")
+        if self.dropout >= 1:
+            raise ValueError(f"dropout must be below 1, got {self.dropout}")
 
     @property
     def d_head(self) -> int:
@@ -39,6 +75,9 @@ class TrainConfig:
     weight_decay: float = 0.1
     clip: float = 1.0
     seed: int = 0
+
+    def __post_init__(self):
+        check_fields(self, may_be_zero=("warmup", "seed"))
 
     def lr_at(self, step: int) -> float:
         """Give the learning rate of a step: linear up over `warmup` steps, then cosine to final_lr_share * lr."""

@@ -60,8 +60,8 @@ def csv_text(terms: HeadTerms, tokens: list[str]) -> str:
     return buffer.getvalue()
 
 
-def read_tokens(path: Path, n_token: int) -> list[int]:
-    """Read token ids: a JSON list, or whole numbers apart by white space.
+def read_tokens(path: Path, n_token: int) -> list[list[int]]:
+    """Read token ids [batch key]: a JSON list, a JSON list of lists of one length, or numbers apart by white space.
 
     Raises ValueError for anything else and for ids outside the vocabulary.
     """
@@ -69,12 +69,16 @@ def read_tokens(path: Path, n_token: int) -> list[int]:
     try:
         ids = json.loads(text) if text.lstrip().startswith("[") else [int(word) for word in text.split()]
     except (ValueError, RecursionError):
-        ids = None
-    if not isinstance(ids, list) or not all(type(i) is int for i in ids):
-        raise ValueError(f"{path} must hold token ids: a JSON list of whole numbers, or numbers apart by white space")
-    if bad := [i for i in ids if not 0 <= i < n_token]:
+        ids = [None]
+    rows = ids if ids and all(isinstance(row, list) for row in ids) else [ids]
+    if not all(type(i) is int for row in rows for i in row) or len({len(row) for row in rows}) > 1:
+        raise ValueError(
+            f"{path} must hold token ids: a JSON list of whole numbers, a list of such lists of one length, or numbers "
+            "apart by white space"
+        )
+    if bad := [i for row in rows for i in row if not 0 <= i < n_token]:
         raise ValueError(f"{path} holds the token id {bad[0]}, but the checkpoint has ids 0 to {n_token - 1}")
-    return ids
+    return rows
 
 
 def read_hidden(path: Path, model: TransformerXL) -> Tensor:

@@ -16,10 +16,15 @@ def causal_mask(query_len: int, key_len: int, mem_len: int = 0, device: torch.de
 def expand_mask(mask: Tensor, batch: int, query_len: int, key_len: int) -> Tensor:
     """Bring a mask to [batch or 1, head or 1, query key] bool; true or 1 means that the query may attend.
 
-    Takes [query key], [batch query key] or [batch head query key]. Raises ValueError for any other shape.
+    Takes [query key], [batch query key] or [batch head query key]. Raises ValueError for any other shape or values.
     """
     shape = tuple(mask.shape)
     if mask.dim() in (2, 3, 4) and shape[-2:] == (query_len, key_len) and (mask.dim() == 2 or shape[0] in (1, batch)):
+        if mask.dtype != torch.bool and not ((mask == 0) | (mask == 1)).all():
+            raise ValueError(
+                f"the mask holds values from {mask.min().item():g} to {mask.max().item():g}, but it must say true or 1 "
+                "where a query may attend, false or 0 elsewhere: an additive mask is not one"
+            )
         mask = mask.bool()
         return mask if mask.dim() == 4 else mask[None, None] if mask.dim() == 2 else mask[:, None]
     raise ValueError(

@@ -285,10 +285,8 @@ class TransformerXL(nn.Module):
             elif config.positions == "sinusoid":
                 pos_enc = SinusoidPositionEncoding(d_model)
                 block = TransformerXLBlock(*sizes, config.max_len, config.dropout, pos_enc)
-            elif config.positions == "absolute":
-                block = AbsoluteBlock(*sizes, config.dropout)
             else:
-                raise ValueError(f'positions must be "learned", "sinusoid" or "absolute", got "{config.positions}"')
+                block = AbsoluteBlock(*sizes, config.dropout)
             self.layers.append(block)
         nn.init.normal_(self.word_emb.weight, std=INIT_STD)
         for module in self.modules():

@@ -40,8 +40,16 @@ class TrainState:
 
 
 def split_tokens(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Cut a text [token] into its training part and its last 10 %, the validation part."""
+    """Cut a text [token] into its training part and its last 10 %, the validation part.
+
+    Raises ValueError for a text that is too short to validate on.
+    """
     cut = int(len(tokens) * (1 - VALIDATION_SHARE))
+    if len(tokens) - cut < 2 * VALIDATION_STREAMS:
+        raise ValueError(
+            f"the text has {len(tokens)} tokens, of which the last {len(tokens) - cut} would validate, but "
+            f"{VALIDATION_STREAMS} streams need at least {2 * VALIDATION_STREAMS}: use a longer text"
+        )
     return tokens[:cut], tokens[cut:]
 
 
@@ -159,6 +167,9 @@ def save_state(path: Path, state: TrainState, train: TrainConfig, extra: dict) -
     if state.row_gradient_counts is not None:
         tensors["row_gradient_counts"] = state.row_gradient_counts
     tensors["rng"] = torch.get_rng_state()
+    device = next(state.model.parameters()).device
+    if device.type == "cuda":
+        tensors["cuda_rng"] = torch.cuda.get_rng_state(device)
     facts = {"model": asdict(state.model.config), "train": asdict(train), "step": state.step, "losses": state.losses}
     tensors = {name: value.contiguous() for name, value in tensors.items()}
     write_atomic(path, save(tensors, metadata={"state": json.dumps(facts | {"extra": extra})}))
@@ -190,6 +201,8 @@ def load_state(path: Path, config: ModelConfig, train: TrainConfig, device: str 
     state.row_gradient_counts = tensors.get("row_gradient_counts")
     state.step, state.losses = facts["step"], facts["losses"]
     torch.set_rng_state(tensors["rng"])
+    if "cuda_rng" in tensors:
+        torch.cuda.set_rng_state(tensors["cuda_rng"], device)
     return state, facts["extra"]
 
 

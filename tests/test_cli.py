@@ -112,8 +112,22 @@ def test_what_can_not_be_done_is_one_sentence_and_exit_2(case, folder, tmp_path,
     assert message in error and "Traceback" not in error and not (tmp_path / "out.npz").exists()
 
 
+def test_a_batch_of_token_ids_keeps_its_rows(folder, tmp_path):
+    (tmp_path / "ids.json").write_text("[[0, 3, 1], [5, 5, 2]]")
+    out = tmp_path / "out.npz"
+    assert main(["terms", str(folder), "--tokens", str(tmp_path / "ids.json"), "--out", str(out)]) == 0
+    with np.load(out) as batch:
+        assert batch["L0.content"].shape == (2, 3, 3, 3)
+
+
 @pytest.mark.parametrize(
-    "content, message", [("[1, 99]", "token id 99"), ("a b", "must hold token ids"), ("[1.5]", "must hold")]
+    "content, message",
+    [
+        ("[[1], [1, 2]]", "of one length"),
+        ("[1, 99]", "token id 99"),
+        ("a b", "must hold token ids"),
+        ("[1.5]", "must hold"),
+    ],
 )
 def test_bad_token_files_are_refused(content, message, folder, tmp_path, capsys):
     (tmp_path / "ids").write_text(content)
@@ -142,3 +156,22 @@ def test_the_module_runs_from_the_shell(folder):
         "train"
         in subprocess.run([sys.executable, "-m", "relxl", "--help"], cwd=ROOT, capture_output=True, text=True).stdout
     )
+
+
+@pytest.mark.parametrize(
+    "text, arguments, message",
+    [
+        ("", [], "the text has 0 tokens"),
+        ("abc" * 40, [], "the last 12 would validate"),
+        ("abc" * 100, [], "the training text has 270 tokens"),
+        ("abc" * 100, ["--d-model", "30"], "d_model=30 and n_head=8"),
+        ("abc" * 100, ["--steps", "0"], "steps must be a whole number from 1"),
+        ("abc" * 100, ["--lr", "nan"], "lr must be a finite number"),
+        (b"\xff\xfe", [], "is not UTF-8"),
+    ],
+)
+def test_a_training_that_can_not_be_is_one_sentence(text, arguments, message, tmp_path, capsys):
+    path = tmp_path / "text.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert main(["train", "--text", str(path), "--out", str(tmp_path / "out"), *arguments]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "out").exists()

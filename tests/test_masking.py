@@ -1,5 +1,6 @@
 """The causal mask, masks from outside, and the softmax over what is left."""
 
+import pytest
 import torch
 
 from relxl.masking import causal_mask, expand_mask, masked_softmax
@@ -22,6 +23,12 @@ def test_a_row_without_a_visible_key_is_nan_and_leaves_the_others_alone():
     mask = torch.tensor([[False, False], [True, False]])
     probs = masked_softmax(torch.zeros(1, 1, 2, 2), mask)
     assert probs[0, 0, 0].isnan().all() and probs[0, 0, 1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("mask", [torch.tensor([[0.0, -torch.inf]]), torch.tensor([[255, 254]], dtype=torch.uint8)])
+def test_an_additive_or_inverted_mask_is_refused(mask):
+    with pytest.raises(ValueError, match="the mask holds values from"):
+        expand_mask(mask, batch=1, query_len=1, key_len=2)
 
 
 def test_a_mask_of_a_batch_gets_its_head_axis():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from relxl.checkpoint import list_checkpoints, open_checkpoint
+from relxl.checkpoint import list_checkpoints, open_checkpoint, save_checkpoint
 from relxl.trace import run, split_memory
 from tests.conftest import ROOT
 
@@ -204,3 +204,15 @@ def test_a_broken_checkpoint_is_one_sentence_and_the_page_stays(monkeypatch, tmp
     monkeypatch.setattr("relxl.ui.frame.CHECKPOINTS", tmp_path / "empty")
     app = open_app()
     assert not app.exception and "make train" in app.error[0].value.replace("\\", "")
+
+
+def test_a_model_with_nan_weights_is_shown_as_what_it_is(monkeypatch, tmp_path):
+    folder = ROOT / "checkpoints/shakespeare-learned"
+    checkpoint = open_checkpoint(folder)
+    state = checkpoint.model.state_dict()
+    state["layers.0.attn.w_q.weight"] = torch.full_like(state["layers.0.attn.w_q.weight"], torch.nan)
+    checkpoint.model.load_state_dict(state, assign=True)
+    save_checkpoint(tmp_path / "broken", checkpoint.model, checkpoint.vocab, {})
+    monkeypatch.setattr("relxl.ui.frame.CHECKPOINTS", tmp_path)
+    app = open_app(SCORE_TERMS, l="0")
+    assert healthy(app) and any("not exact" in str(badge.proto) for badge in app.main)

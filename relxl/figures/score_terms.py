@@ -133,7 +133,7 @@ def matrices_figure(
             "colorbar": {**bar, "y": 0.78, "title": {"text": _("score"), "side": "right", "font": {"size": 11}}},
         },
         coloraxis2={
-            "colorscale": theme.sequential, "cmin": 0, "cmax": float(np.nanmax(probs, initial=0)) or 1.0,
+            "colorscale": theme.sequential, "cmin": 0, "cmax": float(probs[np.isfinite(probs)].max(initial=0)) or 1.0,
             "colorbar": {**bar, "y": 0.22, "title": {"text": _("probability"), "side": "right", "font": {"size": 11}}},
         },
     )  # fmt: skip
@@ -187,7 +187,7 @@ def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool =
     """Draw u_bias [key] as bars, and below them as the strip of which the matrix repeats one a row."""
     theme = theme_of(dark)
     u_bias = u_bias.astype(np.float32)
-    limit = float(np.abs(u_bias).max()) or 1.0
+    limit = float(np.abs(u_bias[np.isfinite(u_bias)]).max(initial=0)) or 1.0
     hover = _("key %{x}") + "<br><b>%{y:.4g}</b><extra></extra>"
     figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.86, 0.14], vertical_spacing=0.02)
     figure.add_bar(y=u_bias, marker={"color": look.colour, "line": {"width": 0}}, hovertemplate=hover, row=1, col=1)

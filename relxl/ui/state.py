@@ -15,15 +15,9 @@ import streamlit as st
 from relxl.language import _
 from relxl.ui.show import code
 
-LINK = {  # the keys of a link, which people share: they never change their meaning
-    "ck": "checkpoint",
-    "m": "memory, 0 or 1",
-    "l": "layer",
-    "h": "head",
-    "q": "query",
-    "k": "key",
-    "t": "term of the overview of all heads",
-}
+# The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), layer, head,
+# query, key, term of the overview of all heads.
+LINK = ("ck", "m", "l", "h", "q", "k", "t")
 
 
 class FromLink(str):
