@@ -7,10 +7,9 @@ from relxl.language import _
 from relxl.ui import score_terms as sections
 
 view = ui.page("home")
-query = len(view.terms.mask) - 1
-key = int(view.terms.probs[query].argmax())
+query, key, pinned = (kept.value for kept in ui.keep_cell(view.terms.mask, view.terms.probs))
 sections.equation(view, query)
-sections.matrices(view, query, key)
+sections.matrices(view, (query, key) if pinned else None, query)
 st.markdown(sections.finding(view, query))
 st.markdown(
     _(
@@ -24,3 +23,4 @@ with card:
     ui.model_card(view)
 with doors:
     ui.doors()
+ui.prove(view)

@@ -38,30 +38,45 @@ def terms_of(positions: str) -> dict[str, Term]:
 class Theme:
     """Hold the colours that differ between the light and the dark theme."""
 
+    dark: bool
     ink: str
     faint: str
     grid: str
     accent: str
+    halo: str
     hatch: str
+    nan: str
+    plus_inf: str
+    minus_inf: str
     diverging: tuple[tuple[float, str], ...]
     sequential: tuple[tuple[float, str], ...]
 
 
 LIGHT = Theme(
+    dark=False,
     ink="#1b1f27",
     faint="#5c6470",
     grid="#e3e6ea",
     accent="#111418",
+    halo="#ffffff",
     hatch="rgba(27,31,39,0.30)",
+    nan="#d600d6",
+    plus_inf="#e0b400",
+    minus_inf="#00a05a",
     diverging=((0, "#08306b"), (0.25, "#4a90c4"), (0.5, "#f7f7f5"), (0.75, "#dd7a52"), (1, "#7f1d0d")),
     sequential=((0, "#fbfbfd"), (0.25, "#c9cbe6"), (0.6, "#7d74b8"), (1, "#32106b")),
 )
 DARK = Theme(
+    dark=True,
     ink="#e8eaee",
     faint="#a3abb8",
     grid="#2b313c",
     accent="#ffffff",
+    halo="#0b0d11",
     hatch="rgba(232,234,238,0.28)",
+    nan="#ff4dff",
+    plus_inf="#ffd84d",
+    minus_inf="#39d98a",
     diverging=((0, "#b9dcff"), (0.25, "#3f83bf"), (0.5, "#171b22"), (0.75, "#c2603a"), (1, "#ffd3b8")),
     sequential=((0, "#171b22"), (0.3, "#443c86"), (0.65, "#a873b5"), (1, "#fde9d6")),
 )

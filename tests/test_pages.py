@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from relxl.checkpoint import list_checkpoints, open_checkpoint, save_checkpoint
 from relxl.trace import run, split_memory
 from tests.conftest import ROOT
-
-import torch  # isort: skip
+from tests.decode import decode
 
 CHECKPOINTS = list_checkpoints(ROOT / "checkpoints")
 SCORE_TERMS = "pages/1_Score_terms.py"
@@ -39,22 +39,10 @@ def text_box(app):
     return app.text_area[0]
 
 
-def figure(app, index=0):
-    return json.loads(app.get("plotly_chart")[index].proto.spec)
-
-
-def heatmap(app, index):
-    from plotly.io._json import from_json_plotly  # decodes the typed arrays of a figure
-
-    traces = [trace for trace in from_json_plotly(json.dumps(figure(app)))["data"] if trace["type"] == "heatmap"]
-    z = traces[index]["z"]
-    if isinstance(z, dict):
-        import base64
-
-        z = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(
-            [int(n) for n in z["shape"].split(",")]
-        )
-    return np.asarray(z)
+def matrices(app, view=0):
+    """Give what a matrix view of the page was sent: its header and its panels."""
+    header, panels, _ = decode(app.get("bidi_component")[view].proto.bytes)
+    return header, panels
 
 
 def healthy(app):
@@ -66,7 +54,7 @@ def healthy(app):
 def test_every_page_shows_every_checkpoint(name, page):
     app = open_app(page, ck=name)
     assert healthy(app) and control(app, "control_ck").value == name
-    assert len(app.get("plotly_chart")) >= 1
+    assert len(app.get("bidi_component")) >= 1
     assert any("exact to" in str(badge.proto) for badge in app.main)
 
 
@@ -77,21 +65,23 @@ def test_the_picture_holds_what_the_library_computes():
     used, mem_len = split_memory(len(ids), 128, 128)
     terms = run(checkpoint.model, torch.tensor([ids[-used:]]), mem_len).terms(2).head(5)
     expected = [*list(terms.terms.values())[:2], terms.logits, *list(terms.terms.values())[2:], terms.probs]
+    header, panels = matrices(app)
+    assert header["pool"] == 1 and header["cells"] == list(terms.mask.shape)
     for index, matrix in enumerate(expected):
-        np.testing.assert_allclose(heatmap(app, index), matrix, atol=1e-5)
+        np.testing.assert_allclose(panels[index], matrix, atol=np.abs(matrix).max() / 60_000)
 
 
 def test_layer_and_head_repaint_and_stay_when_the_page_changes():
     app = open_app()
-    before = heatmap(app, 0)
+    before = matrices(app)[1][0]
     control(app, "control_l").set_value(2)
     control(app, "control_h").set_value(6)
     app.run()
-    after = heatmap(app, 0)
+    after = matrices(app)[1][0]
     assert healthy(app) and not np.array_equal(before, after)
     app.switch_page(SCORE_TERMS).run()
     assert control(app, "control_l").value == 2 and control(app, "control_h").value == 6
-    np.testing.assert_array_equal(heatmap(app, 0), after)
+    np.testing.assert_array_equal(matrices(app)[1][0], after)
     assert (app.query_params["l"], app.query_params["h"]) == ("2", "6")
 
 
@@ -138,9 +128,9 @@ def test_any_text_gives_a_picture_or_one_sentence(case, memory, page):
     app = open_app(page, m=str(memory))
     text_box(app).set_value(text[:20_000]).run()
     assert not app.exception
-    assert bool(app.get("plotly_chart")) == drawn and len(app.error) == (not drawn)
+    assert bool(app.get("bidi_component")) == drawn and len(app.error) == (not drawn)
     if case == "long":
-        shown = heatmap(app, 0).shape
+        shown = matrices(app)[1][0].shape
         assert shown == ((128, 256) if memory else (128, 128))
         assert any("20000 tokens" in caption.value or "19992 tokens" in caption.value for caption in app.caption)
 
@@ -162,7 +152,8 @@ def test_the_numbers_of_a_cell_add_up_on_the_page():
     table = app.dataframe[0].value
     scaled = table.iloc[:, 2]
     assert scaled[:4].sum() == pytest.approx(scaled[4], abs=1e-9)
-    assert heatmap(app, 2)[5, 9] == pytest.approx(scaled[4], abs=1e-4)
+    header, panels = matrices(app)
+    assert header["pin"] == [5, 9] and panels[2][5, 9] == pytest.approx(scaled[4], abs=1e-3)
 
 
 def test_a_preset_leads_to_its_head():
@@ -175,24 +166,36 @@ def test_a_preset_leads_to_its_head():
     )
 
 
-def test_every_figure_has_alt_text_and_a_table_twin():
+def test_every_figure_has_a_label_that_says_what_it_shows_and_a_table_twin():
     app = open_app(SCORE_TERMS)
-    charts = app.get("plotly_chart")
-    assert len(charts) == 5 and all(len(chart.proto.alt) > 20 for chart in charts)
+    charts, views = app.get("plotly_chart"), app.get("bidi_component")
+    assert len(charts) == 3 and all(len(chart.proto.alt) > 20 for chart in charts)
+    assert len(views) == 2 and all(len(matrices(app, view)[0]["label"]) > 20 for view in (0, 1))
     toggles = [toggle for toggle in app.toggle if str(toggle.key).startswith("table_")]
-    assert len(toggles) == len(charts)
+    assert len(toggles) == len(charts) + len(views)
     tables = len(app.dataframe)
     for toggle in toggles:
         toggle.set_value(True)
     app.run()
-    assert healthy(app) and len(app.dataframe) == tables + len(charts)
+    assert healthy(app) and len(app.dataframe) == tables + len(toggles)
 
 
-def test_every_term_can_be_seen_for_all_heads():
-    app = open_app(SCORE_TERMS)
-    for name in ("content", "content_position", "u_bias", "v_bias", "sum"):
-        control(app, "control_t").set_value(name).run()
-        assert healthy(app)
+@pytest.mark.parametrize(
+    "term, panels", [("content_position", 8), ("u_bias", 8), ("v_bias", 8), ("sum", 8), ("all", 32)]
+)
+def test_every_term_can_be_seen_for_all_heads(term, panels):
+    app = open_app(SCORE_TERMS, t=term, l="1", h="3")
+    header, shown = matrices(app, 1)
+    assert healthy(app) and len(shown) == panels and header["chosen"] == 3
+    assert len({scale["limit"] for scale in header["scales"]}) == 1
+    assert header["bits"] == (8 if panels == 32 else 16)
+
+
+def test_an_unpinned_cell_is_not_explained():
+    app = open_app(SCORE_TERMS, c="0")
+    assert healthy(app) and matrices(app)[0]["pin"] is None and len(app.get("plotly_chart")) == 2
+    control(app, "control_q").set_value(3).run()
+    assert matrices(app)[0]["pin"][0] == 3 and len(app.get("plotly_chart")) == 3
 
 
 def test_a_broken_checkpoint_is_one_sentence_and_the_page_stays(monkeypatch, tmp_path):

@@ -5,11 +5,12 @@ A page calls `ui.page(...)` for what it looks at, then the sections of its own m
     frame.py        the head of a page, the sidebar, the doors
     state.py        controls that keep their value over pages and in the link
     view.py         what a page looks at, and the caches behind it
+    matrix.py       the matrix view, mounted
     show.py         figures with their table twin, the proof badge, text from outside
     score_terms.py  the sections of the page "Score terms"
 """
 
-from relxl.ui.frame import doors, model_card, page
-from relxl.ui.state import pick_cell
+from relxl.ui.frame import doors, model_card, page, prove
+from relxl.ui.state import keep_cell, pick_cell
 
-__all__ = ["doors", "model_card", "page", "pick_cell"]
+__all__ = ["doors", "keep_cell", "model_card", "page", "pick_cell", "prove"]

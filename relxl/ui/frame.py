@@ -6,6 +6,7 @@ from string import punctuation, whitespace
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, describe, list_checkpoints
@@ -66,27 +67,28 @@ def page(name: str) -> View:
     this = all_pages()[name]
     st.set_page_config(f"{this.name} · relxl", layout="wide")
     st.html(f"<style>{SPACING}</style>")
-    view, message = None, ""
+    title, corner = st.columns([5, 1], vertical_alignment="center")
+    title.subheader(this.question, anchor=False)
+    st.caption(this.sentence)
     with st.sidebar:
         st.markdown("### relxl")
         for door in all_pages().values():
             st.page_link(door.file, label=door.name)
         try:
-            view = choose_view()
+            return choose_view(corner)
         except ValueError as error:
             message = str(error)
-    title, badge = st.columns([5, 1], vertical_alignment="center")
-    title.subheader(this.question, anchor=False)
-    st.caption(this.sentence)
-    if view is None:
-        st.error(escape(message))
-        st.stop()
-    with badge:
+    st.error(escape(message))
+    st.stop()
+
+
+def prove(view: View) -> None:
+    """Show in the corner whether what the page shows is exact; last, so that the picture does not wait for it."""
+    with view.corner:
         show_proof(view.proof)
-    return view
 
 
-def choose_view() -> View:
+def choose_view(corner: DeltaGenerator) -> View:
     """Draw the controls of the sidebar, each below what it depends on.
 
     Raises ValueError with one sentence when there is nothing to look at.
@@ -110,7 +112,7 @@ def choose_view() -> View:
     st.segmented_control(_("Head"), heads, format_func="H{}".format, required=True, **head.widget)
     write_link()
     shown = [show_token(checkpoint.vocab.tokens[i]) for i in source.ids]
-    return View(checkpoint, source, shown, layer.value, head.value, st.context.theme.type == "dark")
+    return View(checkpoint, source, shown, layer.value, head.value, st.context.theme.type == "dark", corner)
 
 
 def choose_text(checkpoint: Checkpoint, source: Source) -> Source:

@@ -10,6 +10,10 @@ from relxl import diagnostics, style
 from relxl.export import arrays_of, csv_text, npz_bytes
 from relxl.figures import score_terms as figures
 from relxl.language import _
+from relxl.matrix_view import Grid, Panel, Scale
+from relxl.matrix_view.panel import shared_limit
+from relxl.trace import HeadTerms
+from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, show
 from relxl.ui.state import choose, pick
 from relxl.ui.view import View
@@ -46,20 +50,61 @@ def equation(view: View, query: int) -> None:
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.5rem">{"".join(cells)}</div>')
 
 
-def matrices(view: View, query: int, key: int) -> None:
-    """Show the four terms, their sum and the probabilities as linked matrices."""
+def matrices(view: View, cell: tuple[int, int] | None, query: int) -> None:
+    """Show the four terms, their sum and the probabilities as linked matrices, and one row's numbers as a table."""
     terms = view.terms
-    figure = figures.matrices_figure(
-        terms.terms, terms.logits, terms.probs, terms.mask, view.tokens, view.looks, (query, key), view.dark
+    matrix_view(
+        score_grid(view, cell, query),
+        key="matrices",
+        dark=view.dark,
+        on_pin=pin,
+        on_head=lambda step: step_head(view, step),
     )
-
-    def table() -> pd.DataFrame:
+    if st.toggle(_("Show row {query} as table").format(query=query), key="table_matrices"):
         row = {name: term[query] for name, term in terms.terms.items()}
-        return diagnostics.row_table(
+        table = diagnostics.row_table(
             row, terms.logits[query], terms.probs[query], terms.mask[query], terms.distance[query], view.tokens
         )
+        st.dataframe(table, hide_index=True, height=280)
 
-    show(figure, key="matrices", alt=finding(view, query), table=table)
+
+def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
+    """Lay out the six panels of a head: (a) (b) sum over (c) (d) probabilities. Terms and sum share one scale."""
+    terms = view.terms
+    scores = Scale("diverging", shared_limit([*terms.terms.values(), terms.logits], terms.mask), _("score"))
+    probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
+    panels = {name: term_panel(name, look, terms, scores) for name, look in view.looks.items()}
+    first, second, third, fourth = panels.values()
+    total = Panel("sum", _("sum"), terms.logits, scores)
+    return Grid(
+        panels=(first, second, total, third, fourth, Panel("probs", _("probability"), terms.probs, probs)),
+        mask=terms.mask,
+        tokens=tuple(view.tokens),
+        columns=3,
+        label=finding(view, query),
+        pin=cell,
+    )
+
+
+def term_panel(name: str, look: style.Term, terms: HeadTerms, scale: Scale, title: str = "") -> Panel:
+    """Make the panel of a term; u_bias and v_bias go over as a strip and a curve."""
+    kind, values = {
+        "u_bias": ("strip", terms.u_bias),
+        "v_bias": ("curve", terms.v_bias),
+    }.get(name, ("matrix", terms.terms.get(name)))
+    return Panel(
+        name, title or f"({look.letter}) {name}", values, scale, kind, "" if title else look.formula, look.colour
+    )
+
+
+def pin(cell: tuple[int, int] | None, panel: int) -> None:
+    choose(c=int(cell is not None))
+    if cell is not None:
+        choose(q=cell[0], k=cell[1])
+
+
+def step_head(view: View, step: int) -> None:
+    choose(h=(view.head + step) % view.checkpoint.config.n_head)
 
 
 def finding(view: View, query: int) -> str:
@@ -88,14 +133,18 @@ def finding(view: View, query: int) -> str:
     return f"{what} {where}"
 
 
-def explanation(view: View, query: int, key: int) -> None:
-    """Explain one cell in numbers that add up: dot products, scale, terms, sum, probability, dimensions."""
+def explanation(view: View, pinned: tuple[int, int] | None) -> None:
+    """Explain the pinned cell in numbers that add up: dot products, scale, terms, sum, probability, dimensions."""
+    st.markdown("##### " + _("Explain this cell"))
+    if pinned is None:
+        st.caption(_("Click a cell of a matrix, or set query and key."))
+        return
+    query, key = pinned
     terms, cell, d_head = view.terms, view.cell(query, key), view.checkpoint.config.d_head
     table = diagnostics.cell_table(cell, d_head**-0.5)
     outcome = _("the mask hides it, so its probability is 0")
     if terms.mask[query, key]:
         outcome = _("its probability is **{p}**").format(p=style.number(terms.probs[query, key]))
-    st.markdown("##### " + _("Explain this cell"))
     st.markdown(
         _(
             "Query {query} {query_token} at key {key} {key_token}, distance {distance}: four dot products over "
@@ -165,24 +214,57 @@ def biases(view: View) -> None:
         )
 
 
-@st.fragment
 def all_heads(view: View) -> None:
-    """Show one term of all heads of the layer side by side."""
+    """Show one term, or all four, of all heads of the layer side by side; a click opens a head."""
     st.markdown("##### " + _("All heads of layer {layer}").format(layer=view.layer))
-    names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {"sum": _("sum")}
-    term = pick("t", _("Term"), list(names), names)
+    names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {
+        "sum": _("sum"),
+        "all": _("all four"),
+    }
+    chosen = pick("t", _("Term"), list(names), names)
     shown = view.layer_terms
-    planes = shown.logits[0] if term == "sum" else shown.terms[term][0]
-    figure = figures.heads_figure(planes, shown.mask, view.head, view.layer, view.dark)
-    shares = view.measures.loc[view.layer].rename_axis("head")
-    alt = _("{term} of {n} heads of layer {layer}, on one scale.").format(
-        term=names[term], n=len(planes), layer=view.layer
+    heads = [shown.head(head) for head in shown.heads]
+    if chosen == "sum":
+        scale = Scale("diverging", shared_limit([terms.logits for terms in heads], shown.mask), _("score"))
+        panels = [Panel("sum", head_name(view, head), terms.logits, scale) for head, terms in enumerate(heads)]
+    else:
+        terms_shown = list(view.looks) if chosen == "all" else [chosen]
+        limit = shared_limit([terms.terms[name] for terms in heads for name in terms_shown], shown.mask)
+        scale = Scale("diverging", limit, _("score"))
+        panels = [
+            term_panel(name, view.looks[name], terms, scale, head_name(view, head, name))
+            for name in terms_shown
+            for head, terms in enumerate(heads)
+        ]
+    label = _("{term} of {n} heads of layer {layer}, on one scale").format(
+        term=names[chosen], n=len(heads), layer=view.layer
     )
-    show(figure, key="heads", alt=alt, table=shares.reset_index)
+    grid = Grid(
+        panels=tuple(panels),
+        mask=shown.mask,
+        tokens=tuple(view.tokens),
+        columns=len(heads) if chosen == "all" else min(len(heads), 4),
+        label=label,
+        axes=False,
+        chosen=view.head,
+    )
+    matrix_view(grid, key="heads", dark=view.dark, on_pin=lambda cell, panel: open_head(cell, panel % len(heads)))
+    if st.toggle(_("Show as table"), key="table_heads"):
+        st.dataframe(view.measures.loc[view.layer].rename_axis("head").reset_index(), hide_index=True)
 
 
-def downloads(view: View) -> None:
-    """Offer the chosen head as CSV and NPZ; a file is made when it is asked for."""
+def head_name(view: View, head: int, term: str = "") -> str:
+    letter = f"({view.looks[term].letter}) " if term else ""
+    return f"{letter}L{view.layer}H{head}"
+
+
+def open_head(cell: tuple[int, int] | None, head: int) -> None:
+    if cell is not None:
+        choose(h=head, q=cell[0], k=cell[1], c=1)
+
+
+def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
+    """Offer the chosen head as CSV, NPZ and a figure that opens offline; a file is made when it is asked for."""
     name = f"{re.sub(r'[^A-Za-z0-9._-]', '_', view.checkpoint.name)}_{view.label}"
 
     def csv_bytes() -> bytes:
@@ -191,7 +273,13 @@ def downloads(view: View) -> None:
     def npz() -> bytes:
         return npz_bytes(arrays_of(view.split, view.layer))
 
+    def html() -> str:
+        from relxl.figures.matrix import matrix_figure  # plotly is slow to import, and most pages draw no figure of it
+
+        return matrix_figure(score_grid(view, cell, query)).to_html(include_plotlyjs=True)
+
     with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button("HTML", html, f"{name}.html", "text/html", on_click="ignore")
         st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
         st.download_button("NPZ", npz, f"{name}.npz", "application/octet-stream", on_click="ignore")
         st.caption(_("Every cell of {head}: the four terms, their sum, mask and probability.").format(head=view.label))

@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from relxl.language import _
 from relxl.ui.show import code
 
 # The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), layer, head,
-# query, key, term of the overview of all heads.
-LINK = ("ck", "m", "l", "h", "q", "k", "t")
+# query, key, cell pinned (0 or 1), term of the overview of all heads.
+LINK = ("ck", "m", "l", "h", "q", "k", "c", "t")
 
 
 class FromLink(str):
@@ -59,6 +60,8 @@ def keep(name: str, default: Any, choices: Iterable | None = None) -> Kept:
 
 def remember(name: str) -> None:
     kept_values()[name] = st.session_state[f"control_{name}"]
+    if name in ("q", "k"):
+        choose(c=1)  # who sets a query or a key wants to see the cell
 
 
 def choose(**values: Any) -> None:
@@ -79,18 +82,23 @@ def pick(name: str, label: str, options: list[str], labels: dict[str, str]) -> s
     return control.value
 
 
-def pick_cell(mask, probs) -> tuple[int, int]:
-    """Draw the controls for a query and a key; give the cell chosen, at first the strongest of the last query.
+def keep_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[Kept, Kept, Kept]:
+    """Prepare the query, the key and whether their cell is pinned; at first the strongest key of the last query is.
 
     mask and probs are [query key].
     """
     query_len, key_len = mask.shape
-    query = keep("q", query_len - 1, choices=range(query_len))
+    query = keep("q", query_len - 1, range(query_len))
+    return query, keep("k", int(probs[query.value].argmax()), range(key_len)), keep("c", 1, (0, 1))
+
+
+def pick_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[int, int | None]:
+    """Draw the controls for a query and a key; give the query, and the key while a cell is pinned."""
+    query, key, pinned = keep_cell(mask, probs)
+    query_len, key_len = mask.shape
     st.number_input(_("Query"), 0, query_len - 1, step=1, **query.widget)
-    strongest = int(probs[query.value].argmax())
-    key = keep("k", strongest, choices=range(key_len))
     st.number_input(_("Key"), 0, key_len - 1, step=1, **key.widget)
-    st.button(
-        _("Strongest key"), on_click=choose, kwargs={"k": strongest}, help=_("The key that this query attends to most.")
-    )
-    return query.value, key.value
+    strongest = {"k": int(probs[query.value].argmax()), "c": 1}
+    help = _("The key that this query attends to most")
+    st.button(_("Strongest key"), on_click=choose, kwargs=strongest, help=help)
+    return query.value, key.value if pinned.value else None

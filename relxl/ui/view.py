@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, open_checkpoint
@@ -44,6 +45,7 @@ class View:
     layer: int
     head: int
     dark: bool
+    corner: DeltaGenerator  # the place of the proof badge
 
     @property
     def label(self) -> str:

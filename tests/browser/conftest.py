@@ -8,7 +8,7 @@ import time
 import urllib.request
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.conftest import ROOT
 
@@ -16,6 +16,8 @@ FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-back
 FLAGS += " --disable-component-update --disable-sync"
 # Streamlit itself asks below the page's path first when a page is opened by its address, and then finds the server.
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
+
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +68,8 @@ class Watched:
             self.problems.append(f"console: {message.text} {message.location['url']}")
 
     def note_request(self, request):
-        if not request.url.startswith((self.server, self.server.replace("http", "ws"), "data:", "blob:")):
+        own = (self.server, self.server.replace("http", "ws"), f"blob:{self.server}", "data:")
+        if not request.url.startswith(own):
             self.problems.append(f"request to another host: {request.url}")
 
     def open(self, path: str = "/"):
@@ -75,24 +78,38 @@ class Watched:
         return self
 
     def settle(self):
-        """Wait until the script has run and the first chart has its pixels."""
-        self.page.wait_for_selector(".js-plotly-plot .heatmaplayer image")
-        self.page.wait_for_function("!document.querySelector('[data-testid=stApp][data-test-script-state=running]')")
+        """Wait until the script has run and the first matrix view has been painted."""
+        self.view.wait_for()
+        running = "[data-testid=stApp][data-test-script-state=running]"
+        self.page.wait_for_function(f"!document.querySelector('{running}')")
+        self.page.wait_for_timeout(100)  # a frame or two
 
-    def pixels(self) -> str:
-        """Give the drawn image of the first panel: what a person sees of it."""
-        return self.page.locator(".js-plotly-plot .heatmaplayer image").first.get_attribute("href") or ""
+    @property
+    def view(self) -> Locator:
+        """Give the first matrix view of the page."""
+        return self.page.locator(".view[data-painted]").first
+
+    @property
+    def canvas(self) -> Locator:
+        return self.view.locator(".panel canvas").first
+
+    @property
+    def readout(self) -> str:
+        return self.view.locator(".readout").inner_text()
+
+    def pixels(self, panel: int = 0) -> str:
+        """Give what is drawn in a panel of the first view."""
+        return self.view.locator(".panel canvas").nth(panel).evaluate("canvas => canvas.toDataURL()")
 
     def change(self, action):
         """Do something and wait until the first panel shows other pixels."""
         before = self.pixels()
         action()
-        self.page.wait_for_function(
-            "before => { const i = document.querySelector('.js-plotly-plot .heatmaplayer image');"
-            " return i && (i.getAttribute('href') || i.getAttribute('xlink:href')) !== before }",
-            arg=before,
-        )
-        self.settle()
+        for _ in range(600):
+            if self.pixels() != before:
+                return self.settle()
+            self.page.wait_for_timeout(50)
+        raise AssertionError("the first panel did not change")
 
 
 @pytest.fixture

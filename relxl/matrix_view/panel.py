@@ -1,0 +1,74 @@
+"""What is to be drawn: panels of cells (query, key) that share their axes."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["matrix", "strip", "curve"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Hold a colour scale that panels share, from -limit over 0 to limit ("diverging") or from 0 to limit."""
+
+    kind: Literal["diverging", "sequential"]
+    limit: float
+    label: str  # what the numbers are, with their unit
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Hold one matrix of a grid.
+
+    `values` is [query key] for a "matrix"; [key] for a "strip", the same in every row; [distance] for a "curve", the
+    same along every diagonal, descending from distance mem_len + query_len - 1.
+    """
+
+    name: str
+    title: str
+    values: np.ndarray
+    scale: Scale
+    kind: Kind = "matrix"
+    formula: str = ""  # with <sub>, nothing else
+    colour: str = ""  # of the title; the ink's without it
+
+    def dense(self, query_len: int, key_len: int) -> np.ndarray:
+        """Spread the values over the cells: [query key], as a view."""
+        if self.kind == "strip":
+            return np.broadcast_to(self.values, (query_len, key_len))
+        if self.kind == "curve":
+            return np.lib.stride_tricks.sliding_window_view(self.values, key_len)[::-1]
+        return self.values
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Hold panels that share axes, and what is marked on all of them.
+
+    `tokens` are the keys' labels in visible form; the queries are the last of them. `mask` is [query key], True where
+    the query may attend: other cells keep their colour and are hatched and outlined.
+    """
+
+    panels: tuple[Panel, ...]
+    mask: np.ndarray
+    tokens: tuple[str, ...]
+    columns: int
+    label: str  # what the grid shows, for those who can not see it
+    pin: tuple[int, int] | None = None
+    axes: bool = True  # draw token labels and axis titles
+    chosen: int | None = field(default=None)  # the panel to set off, by its place
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.mask.shape
+
+    @property
+    def mem_len(self) -> int:
+        return self.shape[1] - self.shape[0]
+
+
+def shared_limit(panels: list[np.ndarray], mask: np.ndarray) -> float:
+    """Give one range for matrices [query key] that are compared: the largest finite |value| of a visible cell, or 1."""
+    largest = max((float(np.abs(m[mask & np.isfinite(m)]).max(initial=0)) for m in panels), default=0.0)
+    return largest or 1.0

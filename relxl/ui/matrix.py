@@ -1,0 +1,84 @@
+"""Mount the matrix view on a page and bring back what a person does there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from relxl.language import _
+from relxl.matrix_view import Grid, Window, encode
+from relxl.style import theme_of
+
+FOLDER = Path(__file__).parents[1] / "matrix_view"
+COMPONENT = st.components.v2.component(
+    "relxl.matrix_view",
+    html=(FOLDER / "matrix_view.html").read_text(encoding="utf-8"),
+    css=(FOLDER / "matrix_view.css").read_text(encoding="utf-8"),
+    js=(FOLDER / "matrix_view.js").read_text(encoding="utf-8"),
+)
+MANY_PANELS = 12  # from here on a level has 8 bits: panels this small show no more
+
+
+@dataclass(frozen=True)
+class MatrixSelection:
+    """Hold what is pinned and the part that is zoomed to; None where nothing is."""
+
+    pin: tuple[int, int] | None
+    window: Window | None
+
+
+def matrix_view(
+    grid: Grid,
+    *,
+    key: str,
+    dark: bool,
+    on_pin: Callable[[tuple[int, int] | None, int], None] | None = None,
+    on_head: Callable[[int], None] | None = None,
+) -> MatrixSelection:
+    """Draw a grid of matrices.
+
+    `on_pin` is called with the cell (query, key) that a person pins, or None when they unpin, and the place of the
+    panel in which they did; `on_head` with -1 or 1 when they ask for another head. Above the panels' pixels the picture
+    is pooled; zooming sends the exact window.
+    """
+    window_key = f"window_{key}"
+
+    def pinned() -> None:
+        sent = st.session_state[key].pin
+        if on_pin and sent:
+            cell = sent["cell"]
+            on_pin(None if cell is None else (int(cell[0]), int(cell[1])), int(sent["panel"]))
+
+    def stepped() -> None:
+        if on_head and st.session_state[key].head:
+            on_head(int(st.session_state[key].head))
+
+    def zoomed() -> None:
+        window = st.session_state[key].window
+        st.session_state[window_key] = None if window is None else Window(*map(int, window))
+
+    window = st.session_state.get(window_key)
+    if window is not None and not window.fits(grid.shape):
+        window = st.session_state[window_key] = None
+    bits = 8 if len(grid.panels) > MANY_PANELS else 16
+    data = encode(grid, theme_of(dark), view_texts(), window, max_side=min(512, 1024 // grid.columns), bits=bits)
+    COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
+    return MatrixSelection(grid.pin, window)
+
+
+def view_texts() -> dict[str, str]:
+    """Give the words that the view itself shows."""
+    return {
+        "query": _("query"),
+        "key": _("key"),
+        "distance": _("distance"),
+        "empty": _("Point at a cell to read it, click to pin it."),
+        "hint": _("drag to zoom, double-click to reset"),
+        "pooled": _("each pixel is the largest of {n} × {n} cells; drag to zoom for exact ones"),
+        "zoom_in": _("Zoom in"),
+        "zoom_out": _("Zoom out"),
+        "zoom_all": _("Show all"),
+        "nan": "NaN",
+        "inf": "±∞",
+    }

@@ -1,0 +1,168 @@
+"""The matrix view under a person's hands: read, pin, unpin, move, zoom."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from relxl.checkpoint import open_checkpoint
+from relxl.trace import run, split_memory
+from tests.conftest import ROOT
+
+LINK = "/Score_terms?ck=shakespeare-learned&l=1&h=2&m=1&q=7&k=20"
+
+
+def centre(watched, panel, row, col, rows, cols):
+    """Give the place on the screen of a cell of a panel: the axes take 30 pixels on the left and 18 at the bottom."""
+    box = watched.view.locator(".panel canvas").nth(panel).bounding_box()
+    return box["x"] + 30 + (box["width"] - 31) * (col + 0.5) / cols, box["y"] + 0.5 + (box["height"] - 19) * (
+        row + 0.5
+    ) / rows
+
+
+def shown_terms(watched, layer, head):
+    checkpoint = open_checkpoint(ROOT / "checkpoints/shakespeare-learned")
+    ids = checkpoint.vocab.encode(watched.page.get_by_role("textbox", name="Text").input_value()).ids
+    used, mem_len = split_memory(len(ids), 128, 128)
+    return run(checkpoint.model, torch.tensor([ids[-used:]]), mem_len).terms(layer).head(head)
+
+
+def numbers(readout):
+    """Read the six numbers of a read-out, in the order of the panels."""
+    after = readout.split(": ", 1)[1].replace("−", "-")
+    return [float(text) for text in re.findall(r"[a-z]\)? ?\w* ?(-?\d+\.?\d*(?:e[+-]\d+)?)", after)]
+
+
+def test_the_pointer_reads_every_panel_and_the_numbers_are_the_librarys(watch):
+    app = watch().open(LINK)
+    terms = shown_terms(app, 1, 2)
+    rows, cols = terms.mask.shape
+    for row, col, panel in [(3, 9, 0), (30, 60, 4), (rows - 1, 0, 2)]:
+        app.page.mouse.move(*centre(app, panel, row, col, rows, cols))
+        expect(app.view.locator(".readout")).to_contain_text(f"query {row} ")
+        text = app.readout
+        assert f"key {col} " in text and f"distance {cols - rows + row - col}".replace("-", "−") in text
+        values = [term[row, col] for term in terms.terms.values()]
+        expected = [*values[:2], terms.logits[row, col], *values[2:], terms.probs[row, col]]
+        limit = max(np.abs(m).max() for m in (*terms.terms.values(), terms.logits))
+        for got, want in zip(numbers(text), expected, strict=True):
+            assert got == pytest.approx(want, abs=float(limit) / 32766 + abs(float(want)) * 5e-3)
+
+
+def test_a_click_pins_escape_unpins_and_arrows_move(watch):
+    app = watch().open(LINK)
+    terms = shown_terms(app, 1, 2)
+    app.page.mouse.click(*centre(app, 1, 12, 30, *terms.mask.shape))
+    expect(app.page.get_by_label("Query", exact=True)).to_have_value("12")
+    expect(app.page.get_by_label("Key", exact=True)).to_have_value("30")
+    app.view.press("ArrowUp")
+    app.view.press("ArrowRight")
+    app.view.press("Shift+ArrowRight")
+    expect(app.page.get_by_label("Query", exact=True)).to_have_value("11")
+    expect(app.page.get_by_label("Key", exact=True)).to_have_value("41")
+    expect(app.page.get_by_text("Query 11", exact=False).last).to_be_visible()
+    app.settle()
+    app.change(lambda: app.view.press("Escape"))
+    expect(app.page.get_by_text("Click a cell of a matrix")).to_be_visible()
+    assert "c=0" in app.page.url
+    app.page.get_by_role("button", name="Strongest key").click()
+    expect(app.page.get_by_text("Click a cell of a matrix")).not_to_be_visible()
+
+
+def test_page_keys_change_the_head(watch):
+    app = watch().open(LINK)
+    app.change(lambda: app.view.press("PageDown"))
+    assert "h=3" in app.page.url
+    app.change(lambda: app.view.press("PageUp"))
+    app.change(lambda: app.view.press("PageUp"))
+    assert "h=1" in app.page.url
+
+
+def test_zoom_shows_a_part_in_every_panel_survives_a_rerun_and_is_reset(watch):
+    app = watch().open(LINK)
+    rows, cols = shown_terms(app, 1, 2).mask.shape
+    whole = [app.pixels(panel) for panel in range(6)]
+    x0, y0 = centre(app, 0, 5, 10, rows, cols)
+    x1, y1 = centre(app, 0, 14, 29, rows, cols)
+    app.page.mouse.move(x0, y0)
+    app.page.mouse.down()
+    app.page.mouse.move(x1, y1, steps=4)
+    app.page.mouse.up()
+    app.settle()
+    assert all(app.pixels(panel) != whole[panel] for panel in range(6))
+    app.page.mouse.move(*centre(app, 4, 0, 0, 10, 20))
+    expect(app.view.locator(".readout")).to_contain_text("query 5 ")
+    expect(app.view.locator(".readout")).to_contain_text("key 10 ")
+    app.change(lambda: app.view.press("PageDown"))  # another head, the same part
+    app.page.mouse.move(*centre(app, 4, 9, 19, 10, 20))
+    expect(app.view.locator(".readout")).to_contain_text("query 14 ")
+    app.canvas.dblclick()
+    app.settle()
+    app.page.mouse.move(*centre(app, 4, 0, 0, rows, cols))
+    expect(app.view.locator(".readout")).to_contain_text("query 0 ")
+
+
+def test_thirty_two_panels_are_drawn_and_a_click_opens_a_head(watch):
+    app = watch().open(LINK + "&t=all")
+    overview = app.page.locator(".view[data-painted]").nth(1)
+    assert overview.locator(".panel canvas").count() == 32
+    drawn = overview.evaluate(
+        "view => new Set([...view.querySelectorAll('.panel canvas')].map(c => c.toDataURL())).size"
+    )
+    assert drawn == 32
+    overview.locator(".panel canvas").nth(13).click()
+    expect(app.page.get_by_role("radio", name="H5")).to_be_checked()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_shows_through_in_both_themes(watch, scheme):
+    app = watch(scheme).open(LINK)
+    corner = (
+        app.view.locator(".panel canvas")
+        .nth(3)
+        .evaluate("c => [...c.getContext('2d').getImageData(31 * c.width / c.clientWidth, c.height / 2, 1, 1).data]")
+    )
+    u_bias = shown_terms(app, 1, 2).u_bias
+    assert abs(u_bias[0]) < 3  # near zero: the colour is near the middle of the scale, which is the page's
+    assert (sum(corner[:3]) > 500) == (scheme == "light")
+
+
+def test_the_view_is_reachable_and_named_for_those_who_can_not_see_it(watch):
+    app = watch().open(LINK)
+    label = app.view.get_attribute("aria-label")
+    assert "%" in label and "L1H2" in label and app.view.get_attribute("tabindex") == "0"
+    assert app.view.locator("canvas[role=img][aria-label]").count() == 6
+    app.view.press("ArrowLeft")
+    expect(app.view.locator("[aria-live=polite]")).to_contain_text("key 19")
+
+
+def test_reading_with_the_pointer_sends_nothing(watch):
+    app = watch()
+    frames = []
+    app.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
+    app.open(LINK)
+    rows, cols = shown_terms(app, 1, 2).mask.shape
+    before = len(frames)
+    for col in range(0, cols, 5):
+        app.page.mouse.move(*centre(app, 1, 6, col, rows, cols))
+    expect(app.view.locator(".readout")).to_contain_text("query 6 ")
+    assert before > 0 and len(frames) == before
+
+
+def test_a_long_text_is_pooled_says_so_and_zooms_to_exact_cells(watch):
+    app = watch().open("/Score_terms?ck=shakespeare-learned&l=1&h=2&m=1&t=all")
+    box = app.page.get_by_role("textbox", name="Text")
+    overview = app.page.locator(".view[data-painted]").nth(1)
+    box.fill("Is this the promised end? " * 12)
+    box.press("Control+Enter")
+    expect(overview.locator(".note")).to_contain_text("each pixel is the largest of 2 × 2 cells")
+    overview.scroll_into_view_if_needed()
+    canvas = overview.locator(".panel canvas").first.bounding_box()
+    app.page.mouse.move(canvas["x"] + 20, canvas["y"] + 10)
+    app.page.mouse.down()
+    app.page.mouse.move(canvas["x"] + 50, canvas["y"] + 30, steps=3)
+    app.page.mouse.up()
+    expect(overview.locator(".note")).to_contain_text("drag to zoom, double-click to reset")
+    app.settle()
