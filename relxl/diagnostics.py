@@ -7,37 +7,37 @@ nothing after the softmax.
 import numpy as np
 import pandas as pd
 
+NO_VARIANCE = 1e-12  # below this, rounding is all that tells the logits of a row apart
 
-def centre_rows(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Subtract each row's mean over its visible keys; hidden cells become 0: [query key], float64."""
-    scores = np.where(mask, scores, 0).astype(np.float64)
+
+def row_covariances(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.DataFrame:
+    """Sum term * (logits - their row mean) over the visible keys: the covariance of each term with the logits, times n.
+
+    terms are [query key]; one row a query, one column a term. The columns add up to the logits' variance, times n.
+    """
+    logits = sum(terms.values())
     visible = np.maximum(mask.sum(-1, keepdims=True), 1)
-    return np.where(mask, scores - scores.sum(-1, keepdims=True) / visible, 0)
+    centred = np.where(mask, logits, 0)
+    centred = np.where(mask, centred - centred.sum(-1, keepdims=True, dtype=np.float64) / visible, 0)
+    return pd.DataFrame(
+        {name: (np.where(mask, term, 0) * centred).sum(-1) for name, term in terms.items()}
+    ).rename_axis("query")
 
 
-def row_shares(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.DataFrame:
+def row_shares(covariances: pd.DataFrame) -> pd.DataFrame:
     """Give each term's share of what tells the keys of a row apart: one row a query, one column a term.
 
     share_t = Cov_j(t, logits) / Var_j(logits) over the visible keys. The shares of a row add up to 1; one may be
     negative. A row whose logits are all equal (or that sees one key) has no shares: NaN.
     """
-    centred = {name: centre_rows(term, mask) for name, term in terms.items()}
-    logits = sum(centred.values())
-    variance = (logits**2).sum(-1)
-    variance[variance < 1e-24] = np.nan
-    return pd.DataFrame({name: (term * logits).sum(-1) / variance for name, term in centred.items()}).rename_axis(
-        "query"
-    )
+    variance = covariances.sum(axis=1)
+    return covariances.div(variance.where(variance > NO_VARIANCE), axis=0)
 
 
-def head_shares(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.Series:
+def head_shares(covariances: pd.DataFrame) -> pd.Series:
     """Give each term's share over all rows of a head: summed covariances over summed variances; they add up to 1."""
-    centred = {name: centre_rows(term, mask) for name, term in terms.items()}
-    logits = sum(centred.values())
-    variance = (logits**2).sum()
-    return pd.Series(
-        {name: (term * logits).sum() / variance if variance > 1e-24 else np.nan for name, term in centred.items()}
-    )
+    total = covariances.sum()
+    return total / total.sum() if total.sum() > NO_VARIANCE else total * np.nan
 
 
 def row_table(
@@ -91,7 +91,7 @@ def head_measures(
     rows = []
     before = (distance == 1) & mask
     for head in range(len(probs)):
-        shares = head_shares({name: term[head] for name, term in terms.items()}, mask)
+        shares = head_shares(row_covariances({name: term[head] for name, term in terms.items()}, mask))
         shares["previous_token"] = probs[head][before].mean() if before.any() else np.nan
         rows.append(shares)
     index = pd.MultiIndex.from_product([[layer], range(len(rows))], names=["layer", "head"])

@@ -13,7 +13,7 @@ from torch import Tensor
 from relxl.definition import absolute_cell, relative_cell
 from relxl.masking import causal_mask, masked_softmax
 from relxl.model import TransformerXL
-from relxl.relative import ScoreTerms, relative_pairs
+from relxl.relative import ScoreTerms
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,18 @@ class Trace:
     def query_len(self) -> int:
         return self.key_len - self.mem_len
 
-    def terms(self, layer: int, heads: list[int] | None = None) -> LayerTerms:
-        """Split the scores of one layer, for `heads` or all of them."""
-        return layer_terms(self.model, layer, self.hidden[layer], self.mem_len, heads, self.clamp_len)
+    def terms(
+        self, layer: int, heads: list[int] | None = None, queries: int | None = None, keys: int | None = None
+    ) -> LayerTerms:
+        """Split the scores of one layer, for `heads` or all of them.
+
+        `queries` and `keys` leave only so many of the last queries and keys, whose scores stay the same: a look at all
+        heads of a long run then costs no more than one at a short run.
+        """
+        hidden = self.hidden[layer] if keys is None else self.hidden[layer][:, -max(keys, queries or 0) :]
+        query_len = self.query_len if queries is None else min(queries, self.query_len)
+        query_len = min(query_len, hidden.shape[1])
+        return layer_terms(self.model, layer, hidden, hidden.shape[1] - query_len, heads, self.clamp_len)
 
     @torch.no_grad()
     def cell(self, layer: int, head: int, query: int, key: int) -> dict[str, np.ndarray]:
@@ -151,19 +160,36 @@ def layer_terms(
     terms = model.layers[layer].attn.terms(hidden[:, mem_len:], hidden, mem_len, clamp_len, heads)
     mask = causal_mask(query_len, key_len, mem_len, hidden.device)
     logits = terms.logits()
-    pairs = relative_pairs(query_len, key_len, mem_len)
+    distances = np.arange(key_len - 1, -query_len, -1)  # mem_len + query_len - 1 is key_len - 1
     relative = isinstance(terms, ScoreTerms)
+    if relative:
+        shape = tuple(terms.content.shape)
+        u_bias, v_bias = to_numpy(terms.u_bias), to_numpy(terms.v_bias)
+        dense = {
+            "content": to_numpy(terms.content),
+            "content_position": to_numpy(terms.content_position),
+            "u_bias": np.broadcast_to(u_bias[..., None, :], shape),
+            "v_bias": np.broadcast_to(along_diagonals(v_bias, key_len), shape),
+        }
+    else:
+        u_bias = v_bias = None
+        dense = {name: to_numpy(value) for name, value in terms.dense().items()}
     return LayerTerms(
         heads=tuple(range(n_head)) if heads is None else tuple(heads),
-        terms={name: to_numpy(value) for name, value in terms.dense().items()},
+        terms=dense,
         logits=to_numpy(logits),
         probs=to_numpy(masked_softmax(logits, mask)),
         mask=to_numpy(mask),
-        distance=to_numpy(pairs.distance),
-        distances=to_numpy(pairs.distances),
-        u_bias=to_numpy(terms.u_bias) if relative else None,
-        v_bias=to_numpy(terms.v_bias) if relative else None,
+        distance=along_diagonals(distances, key_len),
+        distances=distances,
+        u_bias=u_bias,
+        v_bias=v_bias,
     )
+
+
+def along_diagonals(curve: np.ndarray, key_len: int) -> np.ndarray:
+    """View a curve over descending distance as the matrix that repeats it: [... distance] -> [... query key]."""
+    return np.lib.stride_tricks.sliding_window_view(curve, key_len, axis=-1)[..., ::-1, :]
 
 
 def to_numpy(x: Tensor) -> np.ndarray:

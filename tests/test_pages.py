@@ -72,7 +72,7 @@ def test_the_picture_holds_what_the_library_computes():
 
 
 def test_layer_and_head_repaint_and_stay_when_the_page_changes():
-    app = open_app()
+    app = open_app(l="0", h="0")
     before = matrices(app)[1][0]
     control(app, "control_l").set_value(2)
     control(app, "control_h").set_value(6)

@@ -58,6 +58,19 @@ def test_a_cell_explained_by_the_definition_equals_the_matrix(positions, clamp_l
             assert contributions.sum() == pytest.approx(terms.terms[name][query, key], abs=1e-12)
 
 
+@pytest.mark.parametrize("positions", ALL_POSITIONS)
+@pytest.mark.parametrize("queries, keys", [(3, 8), (30, 8), (3, 30), (5, 5), (8, 3)])
+def test_the_tail_of_a_run_has_the_same_scores(queries, keys, positions, tokens):
+    trace = run(tiny_model(positions), tokens, 6)
+    whole, tail = trace.terms(1), trace.terms(1, queries=queries, keys=keys)
+    query_len, key_len = tail.mask.shape
+    assert query_len <= min(queries, 13) and key_len == min(max(queries, keys), 19)
+    for name, term in tail.terms.items():
+        np.testing.assert_allclose(term, whole.terms[name][:, :, -query_len:, -key_len:], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(tail.distance, whole.distance[-query_len:, -key_len:])
+    np.testing.assert_array_equal(tail.mask, whole.mask[-query_len:, -key_len:])
+
+
 def test_biases_come_as_a_strip_and_a_curve(tokens):
     terms = run(tiny_model(), tokens, 6).terms(1).head(1)
     assert terms.u_bias.shape == (19,) and terms.v_bias.shape == terms.distances.shape

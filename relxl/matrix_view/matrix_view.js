@@ -177,7 +177,7 @@ class MatrixView {
       const ramp = element("canvas", "ramp");
       ramp.width = 1;
       ramp.height = 256;
-      ramp.style.cssText = "width: 10px; height: 150px; cursor: default";
+      ramp.style.cssText = "width: 10px; height: 128px; cursor: default";
       const context = ramp.getContext("2d");
       const image = context.createImageData(1, 256);
       new Uint32Array(image.data.buffer).set([...this.ramps[i]].reverse());
@@ -197,21 +197,22 @@ class MatrixView {
     this.parts.bars.replaceChildren(...bars);
   }
 
-  // Fit the canvases to their column; a cell is square unless the panel would become too flat or too tall.
+  // Fit the canvases to their column; cells are square unless a panel would become too flat or too tall.
   resize() {
     if (!this.picture) return;
     const [rows, cols] = this.picture.shape;
     const { columns, axes } = this.picture;
     const ratio = window.devicePixelRatio || 1;
-    this.margin = axes ? { left: 30, bottom: 18 } : { left: 0, bottom: 0 };
+    const margin = axes ? { left: 28, top: 5, bottom: 18 } : { left: 0, top: 0.5, bottom: 0 };
     const column = (this.parts.grid.clientWidth - 9.6 * (columns - 1)) / columns;
-    const height = Math.round(Math.min(Math.max(((column - this.margin.left) * rows) / cols, 40), 420)) + this.margin.bottom;
+    const inner = column - margin.left - 1;
+    const height = Math.round(Math.min(Math.max((inner * rows) / cols, inner * 0.62), 420) + margin.top + margin.bottom);
     for (const { canvas } of this.panels) {
       canvas.style.height = `${height}px`;
       canvas.width = Math.round(column * ratio);
       canvas.height = Math.round(height * ratio);
     }
-    this.area = { x: this.margin.left, y: 0.5, width: column - this.margin.left - 1, height: height - this.margin.bottom - 1, ratio };
+    this.area = { x: margin.left, y: margin.top, width: inner, height: height - margin.top - margin.bottom - 1, ratio };
     this.draw();
   }
 

@@ -20,6 +20,7 @@ from relxl.vocab import show_token
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
+LONGER_SEGMENTS = (512, 1024, 2048)
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
 SPACING = """
 .stMainBlockContainer {padding-top: 2.5rem; padding-bottom: 3rem}
@@ -121,9 +122,13 @@ def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
     # a text is kept for each vocabulary: a Chinese model does not get the English one's
     text = keep(f"text {hash(vocab)}", default_text(checkpoint))
     st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget)
-    memory = keep("m", 1, (0, 1))
+    lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
+    memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
+    left, right = st.columns(2)
     names = {0: _("off"), 1: _("on")}
-    st.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
+    left.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
+    help = _("Most tokens in the segment; as many before them are memory. The first is the length of the training.")
+    right.selectbox(_("Segment"), lengths, help=help, **segment.widget)
     encoded = vocab.encode(text.value)
     if encoded.unknown:
         count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
@@ -135,7 +140,8 @@ def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
                 "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
             ).format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12]))
         )
-    used, mem_len = split_memory(len(encoded.ids), config.segment_len, config.mem_len if memory.value else 0)
+    mem_len = max(config.mem_len, segment.value) if memory.value else 0
+    used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
     if used < len(encoded.ids):
         message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
         st.caption(message.format(n=len(encoded.ids), used=used, memory=mem_len))

@@ -33,8 +33,8 @@ def presets(view: View) -> None:
 
 def equation(view: View, query: int) -> None:
     """Show the score as the sum of its four terms, each with its share over the head and in the chosen row."""
-    head = diagnostics.head_shares(view.terms.terms, view.terms.mask)
-    row = diagnostics.row_shares(view.terms.terms, view.terms.mask).loc[query]
+    head, rows = view.shares
+    row = rows.loc[query]
     theme, cells = style.theme_of(view.dark), []
     for name, look in view.looks.items():
         width = 100 * min(max(float(np.nan_to_num(head[name])), 0), 1)
@@ -110,7 +110,7 @@ def step_head(view: View, step: int) -> None:
 def finding(view: View, query: int) -> str:
     """Say in one sentence what the head's score is made of and where the chosen query looks; markdown."""
     terms = view.terms
-    shares = diagnostics.head_shares(terms.terms, terms.mask)
+    shares, _rows = view.shares
     key = int(np.nan_to_num(terms.probs[query]).argmax())
     where = _(
         "Query {query} {query_token} gives {p} of its attention to key {key} {key_token}, {distance} tokens back."
@@ -222,7 +222,7 @@ def all_heads(view: View) -> None:
         "all": _("all four"),
     }
     chosen = pick("t", _("Term"), list(names), names)
-    shown = view.layer_terms
+    shown = view.all_heads
     heads = [shown.head(head) for head in shown.heads]
     if chosen == "sum":
         scale = Scale("diverging", shared_limit([terms.logits for terms in heads], shown.mask), _("score"))
@@ -242,13 +242,18 @@ def all_heads(view: View) -> None:
     grid = Grid(
         panels=tuple(panels),
         mask=shown.mask,
-        tokens=tuple(view.tokens),
+        tokens=tuple(view.tokens[-shown.mask.shape[1] :]),
         columns=len(heads) if chosen == "all" else min(len(heads), 4),
         label=label,
         axes=False,
         chosen=view.head,
     )
-    matrix_view(grid, key="heads", dark=view.dark, on_pin=lambda cell, panel: open_head(cell, panel % len(heads)))
+    cut = len(view.terms.mask) - len(shown.mask), len(view.tokens) - len(grid.tokens)
+    if any(cut):
+        query_len, key_len = shown.mask.shape
+        message = _("The last {queries} queries and {keys} keys of the text, numbered from there.")
+        st.caption(message.format(queries=query_len, keys=key_len))
+    matrix_view(grid, key="heads", dark=view.dark, on_pin=lambda cell, panel: open_head(cell, panel % len(heads), cut))
     if st.toggle(_("Show as table"), key="table_heads"):
         st.dataframe(view.measures.loc[view.layer].rename_axis("head").reset_index(), hide_index=True)
 
@@ -258,9 +263,10 @@ def head_name(view: View, head: int, term: str = "") -> str:
     return f"{letter}L{view.layer}H{head}"
 
 
-def open_head(cell: tuple[int, int] | None, head: int) -> None:
+def open_head(cell: tuple[int, int] | None, head: int, cut: tuple[int, int]) -> None:
+    """Choose a head and the cell that was clicked; `cut` queries and keys stand before those shown."""
     if cell is not None:
-        choose(h=head, q=cell[0], k=cell[1], c=1)
+        choose(h=head, q=cell[0] + cut[0], k=cell[1] + cut[1], c=1)
 
 
 def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:

@@ -16,9 +16,9 @@ import streamlit as st
 from relxl.language import _
 from relxl.ui.show import code
 
-# The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), layer, head,
-# query, key, cell pinned (0 or 1), term of the overview of all heads.
-LINK = ("ck", "m", "l", "h", "q", "k", "c", "t")
+# The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), segment
+# length, layer, head, query, key, cell pinned (0 or 1), term of the overview of all heads.
+LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t")
 
 
 class FromLink(str):

@@ -19,6 +19,8 @@ from relxl.checkpoint import Checkpoint, open_checkpoint
 from relxl.proof import Proof, prove
 from relxl.trace import HeadTerms, LayerTerms, Trace, run
 
+TAIL_QUERIES, TAIL_KEYS = 256, 512  # all heads at once are looked at on the end of a long text
+
 
 class Source(NamedTuple):
     """Identify a checkpoint and a run of it."""
@@ -63,12 +65,17 @@ class View:
     @property
     def split(self) -> LayerTerms:
         """Split the scores of the chosen head, as one head of its layer."""
-        return cached_terms(self.source, self.layer, (self.head,))
+        return cached_terms(self.source, self.layer, self.head)
 
     @property
-    def layer_terms(self) -> LayerTerms:
-        """Split the scores of all heads of the chosen layer."""
-        return cached_terms(self.source, self.layer, None)
+    def all_heads(self) -> LayerTerms:
+        """Split the scores of all heads of the chosen layer, for the last queries and keys of the text."""
+        return cached_heads(self.source, self.layer)
+
+    @property
+    def shares(self) -> tuple[pd.Series, pd.DataFrame]:
+        """Give each term's share in the chosen head, and in each of its rows."""
+        return cached_shares(self.source, self.layer, self.head)
 
     @property
     def proof(self) -> Proof:
@@ -96,14 +103,26 @@ def cached_trace(source: Source) -> Trace:
     return run(model, torch.tensor([source.ids]), source.mem_len)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def cached_terms(source: Source, layer: int, heads: tuple[int, ...] | None) -> LayerTerms:
-    return cached_trace(source).terms(layer, None if heads is None else list(heads))
+@st.cache_resource(max_entries=12, show_spinner=False)  # 67 MB each at 2,048 tokens
+def cached_terms(source: Source, layer: int, head: int) -> LayerTerms:
+    return cached_trace(source).terms(layer, [head])
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def cached_heads(source: Source, layer: int) -> LayerTerms:
+    return cached_trace(source).terms(layer, queries=TAIL_QUERIES, keys=TAIL_KEYS)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def cached_shares(source: Source, layer: int, head: int) -> tuple[pd.Series, pd.DataFrame]:
+    terms = cached_terms(source, layer, head).head(head)
+    covariances = diagnostics.row_covariances(terms.terms, terms.mask)
+    return diagnostics.head_shares(covariances), diagnostics.row_shares(covariances)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def cached_proof(source: Source, layer: int, head: int) -> Proof:
-    return prove(cached_trace(source), layer, cached_terms(source, layer, (head,)))
+    return prove(cached_trace(source), layer, cached_terms(source, layer, head))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -111,7 +130,7 @@ def cached_measures(source: Source) -> pd.DataFrame:
     trace = cached_trace(source)
     tables = []
     for layer in range(trace.model.config.n_layer):  # one layer at a time: nothing quadratic is kept for all
-        shown = trace.terms(layer)
+        shown = trace.terms(layer, queries=TAIL_QUERIES, keys=TAIL_KEYS)
         terms = {name: term[0] for name, term in shown.terms.items()}
         tables.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance, layer))
     return pd.concat(tables)
