@@ -1,4 +1,4 @@
-"""The command line: python -m relxl inspect | terms | train. A command imports torch only when it runs."""
+"""The command line: python -m relxl inspect | terms | train | bench. A command imports torch only when it runs."""
 
 import argparse
 import json
@@ -37,6 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_inspect(commands)
     add_terms(commands)
     add_train(commands)
+    add_bench(commands)
     return parser
 
 
@@ -228,6 +229,38 @@ def run_train(options: argparse.Namespace) -> int:
     resume.unlink()
     print(f"\n{options.out}: validation loss {training['validation']['loss']:.4f} nats a token")
     return 0
+
+
+def add_bench(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("bench", help="measure relxl side by side with its bounds and its peers")
+    subjects = parser.add_subparsers(required=True, metavar="WHAT")
+    engine = subjects.add_parser("engine", help="time and peak memory of the four-term split")
+    engine.add_argument(
+        "--lengths", default="128,256,512,1024,2048", help="query lengths apart by commas (default: %(default)s)"
+    )
+    engine.add_argument("--rounds", type=whole_number, help="rounds a length; without it 5 to 200, by length")
+    engine.add_argument("--threads", type=whole_number, help="torch threads; without it torch decides")
+    engine.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
+    engine.add_argument("--plot", type=Path, metavar="FILE.html", help="draw them")
+    engine.set_defaults(run=run_bench_engine)
+    browser = subjects.add_parser("browser", help="from a control to the painted matrices, in a real Chromium")
+    browser.add_argument("--lengths", default="128,512,2048", help="lengths apart by commas (default: %(default)s)")
+    browser.add_argument("--rounds", type=whole_number, default=7, help="changes a row (default: %(default)s)")
+    browser.add_argument("--cold-rounds", type=whole_number, default=3, help="cold starts (default: %(default)s)")
+    browser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
+    browser.set_defaults(run=run_bench_browser)
+
+
+def run_bench_engine(options: argparse.Namespace) -> int:
+    from relxl.bench.engine import bench_engine
+
+    return bench_engine(options.lengths, options.rounds, options.threads, options.json, options.plot)
+
+
+def run_bench_browser(options: argparse.Namespace) -> int:
+    from relxl.bench.browser import bench_browser
+
+    return bench_browser(options.lengths, options.rounds, options.cold_rounds, options.json)
 
 
 def whole_number(text: str) -> int:

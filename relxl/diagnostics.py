@@ -18,10 +18,13 @@ def row_covariances(terms: dict[str, np.ndarray], mask: np.ndarray) -> pd.DataFr
     logits = sum(terms.values())
     visible = np.maximum(mask.sum(-1, keepdims=True), 1)
     centred = np.where(mask, logits, 0)
-    centred = np.where(mask, centred - centred.sum(-1, keepdims=True, dtype=np.float64) / visible, 0)
-    return pd.DataFrame(
-        {name: (np.where(mask, term, 0) * centred).sum(-1) for name, term in terms.items()}
-    ).rename_axis("query")
+    centred -= centred.sum(-1, keepdims=True) / visible.astype(centred.dtype)
+    centred[~mask] = 0
+    covariances = {name: np.einsum("qk,qk->q", term, centred) for name, term in terms.items()}
+    for name, term in terms.items():
+        if not np.isfinite(covariances[name]).all():  # 0 times a hidden cell that is not finite
+            covariances[name] = np.einsum("qk,qk->q", np.where(mask, term, 0), centred)
+    return pd.DataFrame(covariances).rename_axis("query")
 
 
 def row_shares(covariances: pd.DataFrame) -> pd.DataFrame:

@@ -25,48 +25,73 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class PairMap:
-    """Say which query row and which distance each cell (query, key) of a score matrix reads.
+    """Say which query row and which distance each cell (query, key) of a score matrix reads: any map, by gathering.
 
     `distances` [distance] names the rows of the position table that goes with the map: descending, without gaps.
-    `is_relative` marks the right map, (i, m + i - j): its cells lie at constant strides, so it is read as a view.
     """
 
     query_row: Tensor  # [query key] int
     distance: Tensor  # [query key] int, tokens
     distances: Tensor  # [distance] int, descending
-    is_relative: bool = False
 
     def read(self, product: Tensor) -> Tensor:
-        """Pick product[query_row, distance] for each cell: [... query distance] -> [... query key].
+        """Pick product[query_row, distance] for each cell: [... query distance] -> [... query key]."""
+        return product[..., self.query_row, self.distances[0] - self.distance]
 
-        Row i of the product holds distance distances[0] - c in column c. For the right map column 0 of the answer
-        starts at c = query_len - 1 - i, one step to the left a row, which is the same as a row stride that is one
-        shorter:
+    def read_curve(self, curve: Tensor) -> Tensor:
+        """Spread a curve over distance onto the cells: [... distance] -> [... query key]."""
+        return curve[..., self.distances[0] - self.distance]
+
+
+@dataclass(frozen=True)
+class RelativePairs:
+    """Be the right map, (i, m + i - j): its cells lie at constant strides, so it is read as a view, without a copy.
+
+    The tables of a `PairMap` are made only when somebody asks for them: at length 2048 one of them is 34 MB.
+    """
+
+    query_len: int
+    key_len: int
+    mem_len: int
+    distances: Tensor  # [distance] int, descending
+
+    @property
+    def query_row(self) -> Tensor:
+        """Give the query row of each cell, i: [query key] int."""
+        row = torch.arange(self.query_len, device=self.distances.device)
+        return row[:, None].expand(self.query_len, self.key_len)
+
+    @property
+    def distance(self) -> Tensor:
+        """Give the distance of each cell, m + i - j: [query key] int, tokens."""
+        return self.mem_len + self.query_row - torch.arange(self.key_len, device=self.distances.device)
+
+    def read(self, product: Tensor) -> Tensor:
+        """Pick product[i, m + i - j] for each cell, as a view: [... query distance] -> [... query key].
+
+        Row i of the product holds distance distances[0] - c in column c. Column 0 of the answer starts at
+        c = query_len - 1 - i, one step to the left a row, which is the same as a row stride that is one shorter:
 
             . . a b c        a b c
             . d e f .   ->   d e f
             g h i . .        g h i
         """
-        query_len, key_len = self.distance.shape
-        if not self.is_relative:
-            return product[..., self.query_row, self.distances[0] - self.distance]
         product = product.contiguous()
-        row = product.stride(-2)
+        *stride, row, _ = product.stride()
         return product.as_strided(
-            (*product.shape[:-2], query_len, key_len),
-            (*product.stride()[:-2], row - 1, 1),
-            product.storage_offset() + query_len - 1,
+            (*product.shape[:-2], self.query_len, self.key_len),
+            (*stride, row - 1, 1),
+            product.storage_offset() + self.query_len - 1,
         )
 
     def read_curve(self, curve: Tensor) -> Tensor:
         """Spread a curve over distance onto the cells: [... distance] -> [... query key]."""
-        key_len = self.distance.shape[1]
-        if not self.is_relative:
-            return curve[..., self.distances[0] - self.distance]
-        return curve.unfold(-1, key_len, 1).flip(-2)  # window s holds the row whose first column is s
+        return curve.unfold(-1, self.key_len, 1).flip(-2)  # window s holds the row whose first column is s
 
 
-def relative_pairs(query_len: int, key_len: int, mem_len: int = 0, device: torch.device | str | None = None) -> PairMap:
+def relative_pairs(
+    query_len: int, key_len: int, mem_len: int = 0, device: torch.device | str | None = None
+) -> RelativePairs:
     """Make the right map: cell (i, j) reads query row i at distance mem_len + i - j.
 
     `key_len` need not be mem_len + query_len: in cross attention queries and keys count from 0 on both sides.
@@ -77,10 +102,8 @@ def relative_pairs(query_len: int, key_len: int, mem_len: int = 0, device: torch
             f"attention needs at least one query and one key and no negative memory, got query_len={query_len}, "
             f"key_len={key_len}, mem_len={mem_len}"
         )
-    row = torch.arange(query_len, device=device)[:, None]
-    distance = mem_len + row - torch.arange(key_len, device=device)
     distances = torch.arange(mem_len + query_len - 1, mem_len - key_len, -1, device=device)
-    return PairMap(row.expand(query_len, key_len), distance, distances, is_relative=True)
+    return RelativePairs(query_len, key_len, mem_len, distances)
 
 
 @dataclass(frozen=True)
@@ -91,7 +114,7 @@ class ScoreTerms:
     content_position: Tensor  # [batch head query key]
     u_bias: Tensor  # [batch head key]
     v_bias: Tensor  # [head distance], rows named by pairs.distances
-    pairs: PairMap
+    pairs: PairMap | RelativePairs
 
     def dense(self) -> dict[str, Tensor]:
         """Spread every term over the cells: four of [batch head query key]; the two biases as read-only views."""
@@ -110,7 +133,13 @@ class ScoreTerms:
 
 
 def score_terms(
-    query: Tensor, key: Tensor, position_key: Tensor, u: Tensor, v: Tensor, pairs: PairMap, scale: float
+    query: Tensor,
+    key: Tensor,
+    position_key: Tensor,
+    u: Tensor,
+    v: Tensor,
+    pairs: PairMap | RelativePairs,
+    scale: float,
 ) -> ScoreTerms:
     """Split the score of every (query, key) pair into its four terms.
 
@@ -129,7 +158,7 @@ def score_terms(
     return ScoreTerms(
         content=query @ key.mT,
         content_position=pairs.read(query @ position_key.mT),
-        u_bias=(key @ u[..., None]).squeeze(-1),
-        v_bias=(position_key @ v[..., None]).squeeze(-1),
+        u_bias=(u[:, None] @ key.mT).squeeze(-2),
+        v_bias=(v[:, None] @ position_key.mT).squeeze(-2),
         pairs=pairs,
     )

@@ -112,14 +112,11 @@ class Trace:
         return {name: value.cpu().numpy() for name, value in cell.items()}
 
     @torch.no_grad()
-    def forward_logits(self, layer: int) -> np.ndarray:
-        """Give the logits that the model's own attention makes of this layer, before the mask, for all heads."""
-        hidden = self.hidden[layer]
-        return to_numpy(
-            self.model.layers[layer]
-            .attn.terms(hidden[:, self.mem_len :], hidden, self.mem_len, self.clamp_len)
-            .logits()
-        )
+    def forward_logits(self, layer: int, queries: int) -> np.ndarray:
+        """Give the logits that the model's own attention makes of the last `queries`, before the mask, all heads."""
+        attn, hidden = self.model.layers[layer].attn, self.hidden[layer]
+        mem_len = self.key_len - queries
+        return to_numpy(attn.terms(hidden[:, mem_len:], hidden, mem_len, self.clamp_len).logits())
 
 
 @torch.no_grad()

@@ -22,13 +22,15 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "diagnostics": set(),
     "matrix_view": {"style"},
     "figures": {"style", "language", "matrix_view"},
-    "cli": {"config", "checkpoint", "export", "trace", "training", "vocab"},
+    "bench": {"relative"},
+    "cli": {"config", "checkpoint", "export", "trace", "training", "vocab", "bench"},
     "__main__": {"cli"},
 }
 LIBRARIES = {  # a library -> the modules that may import it
     "streamlit": {"ui", "app", "pages"},
-    "plotly": {"figures", "ui"},
+    "plotly": {"figures", "ui", "bench"},
     "pandas": {"diagnostics", "ui"},
+    "playwright": {"bench"},
     "torch": {
         "relative",
         "positions",
@@ -39,6 +41,7 @@ LIBRARIES = {  # a library -> the modules that may import it
         "training",
         "checkpoint",
         "export",
+        "bench",
         "cli",
         "ui",
     },

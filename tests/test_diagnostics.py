@@ -28,6 +28,8 @@ def test_shares_of_a_row_add_up_to_one_and_ignore_constants_and_the_future():
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-12)
     moved = {name: np.where(mask, term + np.arange(5)[:, None] * 3, 1e6) for name, term in terms.items()}
     np.testing.assert_allclose(row_shares(moved, mask), shares, atol=1e-9)
+    unseen = {name: np.where(mask, term, np.nan) for name, term in terms.items()}
+    np.testing.assert_allclose(row_shares(unseen, mask), shares, atol=1e-12)
 
 
 def test_a_share_is_covariance_over_variance():

@@ -8,7 +8,7 @@ from relxl.figures.ticks import token_ticks
 from relxl.masking import causal_mask
 from relxl.matrix_view import Grid, Panel, Scale, Window, encode
 from relxl.matrix_view.panel import shared_limit
-from relxl.matrix_view.payload import pool_last_axes, to_levels
+from relxl.matrix_view.payload import pool, to_levels
 from relxl.style import DARK, LIGHT
 from tests.decode import decode
 
@@ -94,7 +94,7 @@ def test_what_is_not_finite_has_levels_of_its_own(bits):
     grid = make_grid(2, 3, panels=(Panel("x", "x", values, SCORE),))
     _, (sent,), _ = decode(encode(grid, LIGHT, {}, bits=bits))
     np.testing.assert_allclose(sent, values, equal_nan=True)
-    assert np.isnan(pool_last_axes(values, 2, 2)[0, 0]) and pool_last_axes(values[1:], 3, 2).tolist() == [[2.0]]
+    assert np.isnan(pool(values, 2)[0, 0]) and pool(values[1:], 3).tolist() == [[2.0]]
     assert to_levels(np.full(3, np.nan), bits)[1] == 1.0 and not to_levels(np.zeros(3), bits)[0].any()
 
 

@@ -188,7 +188,7 @@ def test_every_term_can_be_seen_for_all_heads(term, panels):
     header, shown = matrices(app, 1)
     assert healthy(app) and len(shown) == panels and header["chosen"] == 3
     assert len({scale["limit"] for scale in header["scales"]}) == 1
-    assert header["bits"] == (8 if panels == 32 else 16)
+    assert header["bits"] == 8
 
 
 def test_an_unpinned_cell_is_not_explained():

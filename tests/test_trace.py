@@ -18,7 +18,7 @@ def test_terms_add_up_to_the_logits_of_the_models_own_forward(positions, mem_len
         terms = trace.terms(layer, [2, 0])
         total = sum(terms.terms.values())
         assert terms.heads == (2, 0) and total.shape == (2, 2, 19 - mem_len, 19)
-        np.testing.assert_allclose(total, trace.forward_logits(layer)[:, [2, 0]], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(total, trace.forward_logits(layer, 19 - mem_len)[:, [2, 0]], rtol=0, atol=1e-12)
         np.testing.assert_allclose(terms.probs.sum(-1), 1, atol=1e-12)
 
 

@@ -75,9 +75,9 @@ def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark:
             barmode="relative",
             showlegend=True,
             bargap=0.25,
-            margin={"l": 48, "r": 16, "t": 8, "b": 40},
+            margin={"l": 48, "r": 16, "t": 48, "b": 40},
         ),
-        legend={"orientation": "h", "y": 1.15, "x": 0},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
     )
     figure.update_xaxes(axis(theme, _("dimension of the head"), showgrid=False))
     figure.update_yaxes(axis(theme, _("adds to the score")))

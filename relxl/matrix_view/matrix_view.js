@@ -21,7 +21,9 @@ function decode(bytes) {
   const Levels = header.bits === 8 ? Int8Array : Int16Array;
   const length = { matrix: rows * cols, strip: cols, curve: rows + cols - 1 };
   for (const panel of header.panels) panel.levels = new Levels(buffer, start + panel.offset, length[panel.kind]);
-  return { ...header, hidden, most: header.bits === 8 ? 126 : 32766 };
+  let checksum = 0;
+  for (const word of new Uint32Array(buffer, 0, buffer.byteLength >> 2)) checksum = (Math.imul(checksum, 31) + word) >>> 0;
+  return { ...header, hidden, most: header.bits === 8 ? 126 : 32766, checksum };
 }
 
 // Where the level of block (row, col) stands in a panel's levels.
@@ -72,7 +74,7 @@ class MatrixView {
     this.pointer = null; // the cell under the pointer
     this.over = 0; // the panel that it is in
     this.drag = null; // { panel, x, y, toX, toY } while a button is down
-    this.painted = 0;
+    this.count = 0; // pictures taken so far
     new ResizeObserver(() => this.resize()).observe(this.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.parts.in.onclick = () => this.zoomBy(0.5);
@@ -96,6 +98,9 @@ class MatrixView {
     this.parts.in.ariaLabel = this.parts.in.title = picture.texts.zoom_in;
     this.parts.out.ariaLabel = this.parts.out.title = picture.texts.zoom_out;
     this.parts.all.ariaLabel = this.parts.all.title = picture.texts.zoom_all;
+    // for those who wait for a picture: which one it is, and in draw() that it is on the screen
+    this.root.dataset.shown = picture.checksum;
+    this.root.dataset.picture = ++this.count;
     this.build();
     this.resize();
   }
@@ -224,7 +229,7 @@ class MatrixView {
       const marks = this.paintMarks();
       this.panels.forEach((panel, i) => this.drawPanel(panel, i, marks));
       this.showReadout();
-      this.root.dataset.painted = ++this.painted;
+      this.root.dataset.painted = this.count;
     });
   }
 

@@ -70,5 +70,12 @@ class Grid:
 
 def shared_limit(panels: list[np.ndarray], mask: np.ndarray) -> float:
     """Give one range for matrices [query key] that are compared: the largest finite |value| of a visible cell, or 1."""
-    largest = max((float(np.abs(m[mask & np.isfinite(m)]).max(initial=0)) for m in panels), default=0.0)
+    largest = max((largest_visible(m, mask) for m in panels), default=0.0)
     return largest or 1.0
+
+
+def largest_visible(matrix: np.ndarray, mask: np.ndarray) -> float:
+    largest = float(max(matrix.max(where=mask, initial=0), -matrix.min(where=mask, initial=0)))
+    if np.isfinite(largest):
+        return largest
+    return float(np.abs(matrix[mask & np.isfinite(matrix)]).max(initial=0))

@@ -32,16 +32,27 @@ def pool_factor(window: Window, max_side: int) -> int:
     return max(-(-(window.row_end - window.row) // max_side), -(-(window.col_end - window.col) // max_side), 1)
 
 
-def pool_last_axes(values: np.ndarray, factor: int, axes: int) -> np.ndarray:
-    """Pool blocks of `factor` cells along the last `axes` axes to the value of largest magnitude; NaN wins."""
+def reduce_blocks(values: np.ndarray, factor: int, reduce: np.ufunc) -> np.ndarray:
+    """Reduce blocks of `factor` cells along every axis; the last block of an axis may be smaller.
+
+    One slice a step, rows first: reading memory in order is several times faster than np.ufunc.reduceat.
+    """
+    for axis in range(values.ndim):
+        strided = [values[(slice(None),) * axis + (slice(step, None, factor),)] for step in range(factor)]
+        result = strided[0].copy()
+        for part in strided[1:]:
+            front = result[(slice(None),) * axis + (slice(part.shape[axis]),)]
+            reduce(front, part, out=front)
+        values = result
+    return values
+
+
+def pool(values: np.ndarray, factor: int) -> np.ndarray:
+    """Let the value of largest magnitude stand for each block of `factor` cells a side; NaN wins."""
     if factor == 1:
         return values
-    for axis in range(-axes, 0):
-        length = values.shape[axis]
-        starts = np.arange(0, length, factor)
-        low, high = np.minimum.reduceat(values, starts, axis=axis), np.maximum.reduceat(values, starts, axis=axis)
-        values = np.where(high >= -low, high, low)  # a NaN is in both, and neither comparison is true of it
-    return values
+    low, high = reduce_blocks(values, factor, np.minimum), reduce_blocks(values, factor, np.maximum)
+    return np.where(high >= -low, high, low)  # a NaN is in both, and the comparison is not true of it
 
 
 def panel_values(panel: Panel, grid: Grid, window: Window, factor: int) -> np.ndarray:
@@ -51,9 +62,9 @@ def panel_values(panel: Panel, grid: Grid, window: Window, factor: int) -> np.nd
     r - c + cols - 1.
     """
     if panel.kind == "matrix":
-        return pool_last_axes(panel.values[window.row : window.row_end, window.col : window.col_end], factor, axes=2)
+        return pool(panel.values[window.row : window.row_end, window.col : window.col_end], factor)
     if panel.kind == "strip":
-        return pool_last_axes(panel.values[window.col : window.col_end], factor, axes=1)
+        return pool(panel.values[window.col : window.col_end], factor)
     query_len = grid.shape[0]
     rows, cols = -(-(window.row_end - window.row) // factor), -(-(window.col_end - window.col) // factor)
     steps = np.arange(-(cols - 1), rows) * factor + window.row - window.col  # i - j of each block's first cell
@@ -89,9 +100,7 @@ def encode(
         window = Window(0, grid.shape[0], 0, grid.shape[1])
     factor = pool_factor(window, max_side)
     hidden = ~grid.mask[window.row : window.row_end, window.col : window.col_end]
-    if factor > 1:  # a block is hidden where all of it is
-        for axis in (0, 1):
-            hidden = np.logical_and.reduceat(hidden, np.arange(0, hidden.shape[axis], factor), axis=axis)
+    hidden = reduce_blocks(hidden, factor, np.logical_and)  # a block is hidden where all of it is
     scales = list(dict.fromkeys(panel.scale for panel in grid.panels))
     parts, panels, offset = [np.packbits(hidden).tobytes()], [], 0
     offset = len(parts[0]) + len(parts[0]) % 2

@@ -17,7 +17,7 @@ COMPONENT = st.components.v2.component(
     css=(FOLDER / "matrix_view.css").read_text(encoding="utf-8"),
     js=(FOLDER / "matrix_view.js").read_text(encoding="utf-8"),
 )
-MANY_PANELS = 12  # from here on a level has 8 bits: panels this small show no more
+MANY_PANELS = 6  # above this a level has 8 bits: panels this small show no more
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def matrix_view(
     if window is not None and not window.fits(grid.shape):
         window = st.session_state[window_key] = None
     bits = 8 if len(grid.panels) > MANY_PANELS else 16
-    data = encode(grid, theme_of(dark), view_texts(), window, max_side=min(512, 1024 // grid.columns), bits=bits)
+    data = encode(grid, theme_of(dark), view_texts(), window, max_side=960 // grid.columns, bits=bits)
     COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
     return MatrixSelection(grid.pin, window)
 

@@ -161,7 +161,7 @@ def explanation(view: View, pinned: tuple[int, int] | None) -> None:
             outcome=outcome,
         )
     )
-    numbers, chart = st.columns([2, 3], gap="large")
+    numbers, chart = st.columns([3, 4], gap="large")
     with numbers:
         names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {"sum": _("sum")}
         shown = table.rename(index=names).reset_index()

@@ -26,7 +26,8 @@ def code(text: str) -> str:
 
 def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], pd.DataFrame] | None = None) -> None:
     """Show a figure, what it says for those who can not see it, and its numbers as a table on demand."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": f"relxl_{key}"}}
+    config = {"displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
+    config["toImageButtonOptions"] = {"format": "svg", "filename": f"relxl_{key}"}
     st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config)
     if table is not None and st.toggle(_("Show as table"), key=f"table_{key}"):
         st.dataframe(table(), hide_index=True, height=280)

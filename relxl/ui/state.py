@@ -100,5 +100,5 @@ def pick_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[int, int | None]:
     st.number_input(_("Key"), 0, key_len - 1, step=1, **key.widget)
     strongest = {"k": int(probs[query.value].argmax()), "c": 1}
     help = _("The key that this query attends to most")
-    st.button(_("Strongest key"), on_click=choose, kwargs=strongest, help=help)
+    st.button(_("Strongest"), on_click=choose, kwargs=strongest, help=help)
     return query.value, key.value if pinned.value else None

@@ -1,19 +1,11 @@
 """A server of our own on a free port and a real Chromium, both started once for all browser tests."""
 
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from relxl.bench.chromium import chromium, serve
 from tests.conftest import ROOT
 
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-FLAGS += " --disable-component-update --disable-sync"
 # Streamlit itself asks below the page's path first when a page is opened by its address, and then finds the server.
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 
@@ -21,34 +13,15 @@ expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
-    with (tmp_path_factory.mktemp("server") / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
-    address = f"http://localhost:{port}"
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
-            break
-        except OSError:
-            assert process.poll() is None, "the server ended"
-            time.sleep(0.1)
-    yield address
-    process.terminate()
-    process.wait()
+def server():
+    with serve(ROOT / "app.py", ROOT) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
 def browser():
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)  # none: Playwright's own
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS.split())
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 class Watched:

@@ -67,7 +67,7 @@ def test_a_click_pins_escape_unpins_and_arrows_move(watch):
     app.change(lambda: app.view.press("Escape"))
     expect(app.page.get_by_text("Click a cell of a matrix")).to_be_visible()
     assert "c=0" in app.page.url
-    app.page.get_by_role("button", name="Strongest key").click()
+    app.page.get_by_role("button", name="Strongest").click()
     expect(app.page.get_by_text("Click a cell of a matrix")).not_to_be_visible()
 
 
@@ -157,7 +157,7 @@ def test_a_long_text_is_pooled_says_so_and_zooms_to_exact_cells(watch):
     overview = app.page.locator(".view[data-painted]").nth(1)
     box.fill("Is this the promised end? " * 12)
     box.press("Control+Enter")
-    expect(overview.locator(".note")).to_contain_text("each pixel is the largest of 2 × 2 cells")
+    expect(overview.locator(".note")).to_contain_text("each pixel is the largest of 3 × 3 cells")
     overview.scroll_into_view_if_needed()
     canvas = overview.locator(".panel canvas").first.bounding_box()
     app.page.mouse.move(canvas["x"] + 20, canvas["y"] + 10)
