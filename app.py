@@ -8,8 +8,10 @@ from relxl.ui import score_terms as sections
 
 view = ui.page("home")
 query, key, pinned = (kept.value for kept in ui.keep_cell(view.terms.mask, view.terms.probs))
-sections.equation(view, query)
+equation = st.container()
 sections.matrices(view, (query, key) if pinned else None, query)
+with equation:
+    sections.equation(view, query)
 st.markdown(sections.finding(view, query))
 st.markdown(
     _(
@@ -23,4 +25,4 @@ with card:
     ui.model_card(view)
 with doors:
     ui.doors()
-ui.prove(view)
+ui.finish(view)

@@ -6,18 +6,25 @@ from relxl import ui
 from relxl.ui import score_terms as sections
 
 view = ui.page("score_terms")
-sections.presets(view)
+terms = view.terms
+query, key, pinned = (kept.value for kept in ui.keep_cell(terms.mask, terms.probs))
+cell = (query, key) if pinned else None
+
+top = st.container()
 picture, controls = st.columns([7, 1], gap="small")
-with controls:
-    query, key = ui.pick_cell(view.terms.mask, view.terms.probs)
-cell = None if key is None else (query, key)
-with picture:
-    sections.equation(view, query)
+with picture:  # first, so that nobody waits for it; the rest follows in its place
+    equation = st.container()
     sections.matrices(view, cell, query)
+with equation:
+    sections.equation(view, query)
+with top:
+    sections.presets(view)
+with controls:
+    ui.pick_cell(terms.mask, terms.probs)
 st.markdown(sections.finding(view, query))
 sections.explanation(view, cell)
 sections.biases(view)
 sections.all_heads(view)
 sections.downloads(view, cell, query)
 sections.how(view)
-ui.prove(view)
+ui.finish(view)

@@ -208,9 +208,9 @@ class MatrixView {
     const [rows, cols] = this.picture.shape;
     const { columns, axes } = this.picture;
     const ratio = window.devicePixelRatio || 1;
-    const margin = axes ? { left: 28, top: 5, bottom: 18 } : { left: 0, top: 0.5, bottom: 0 };
+    const margin = axes ? { left: 28, right: 6, top: 5, bottom: 18 } : { left: 0, right: 1, top: 0.5, bottom: 0 };
     const column = (this.parts.grid.clientWidth - 9.6 * (columns - 1)) / columns;
-    const inner = column - margin.left - 1;
+    const inner = column - margin.left - margin.right;
     const height = Math.round(Math.min(Math.max((inner * rows) / cols, inner * 0.62), 420) + margin.top + margin.bottom);
     for (const { canvas } of this.panels) {
       canvas.style.height = `${height}px`;

@@ -1,6 +1,6 @@
 """The only part besides the pages that imports streamlit: frame, kept state, caches, and how things are shown.
 
-A page calls `ui.page(...)` for what it looks at, then the sections of its own module:
+A page calls `ui.page(...)` for what it looks at, the sections of its own module, the picture first, and `ui.finish`:
 
     frame.py        the head of a page, the sidebar, the doors
     state.py        controls that keep their value over pages and in the link
@@ -10,7 +10,7 @@ A page calls `ui.page(...)` for what it looks at, then the sections of its own m
     score_terms.py  the sections of the page "Score terms"
 """
 
-from relxl.ui.frame import doors, model_card, page, prove
+from relxl.ui.frame import doors, finish, model_card, page
 from relxl.ui.state import keep_cell, pick_cell
 
-__all__ = ["doors", "keep_cell", "model_card", "page", "pick_cell", "prove"]
+__all__ = ["doors", "finish", "keep_cell", "model_card", "page", "pick_cell"]

@@ -1,8 +1,9 @@
 """The frame of every page: its question, the proof badge, and the sidebar with its shared controls."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from string import punctuation, whitespace
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +14,7 @@ from relxl.checkpoint import Checkpoint, describe, list_checkpoints
 from relxl.language import _
 from relxl.trace import split_memory
 from relxl.ui.show import escape, show_proof
-from relxl.ui.state import keep, write_link
+from relxl.ui.state import Kept, keep, write_link
 from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, source_of
 from relxl.vocab import show_token
 
@@ -64,33 +65,44 @@ def all_pages() -> dict[str, Page]:
 
 
 def page(name: str) -> View:
-    """Draw the frame of a page and its sidebar; give what the page looks at, or stop with one clear sentence."""
+    """Draw the head of a page and give what it looks at, or stop with one clear sentence.
+
+    The sidebar is not drawn yet: its values are known without it, and the picture comes first. `finish` draws it.
+    """
     this = all_pages()[name]
     st.set_page_config(f"{this.name} · relxl", layout="wide")
     st.html(f"<style>{SPACING}</style>")
     title, corner = st.columns([5, 1], vertical_alignment="center")
     title.subheader(this.question, anchor=False)
     st.caption(this.sentence)
-    with st.sidebar:
-        st.markdown("### relxl")
-        for door in all_pages().values():
-            st.page_link(door.file, label=door.name)
-        try:
-            return choose_view(corner)
-        except ValueError as error:
-            message = str(error)
-    st.error(escape(message))
-    st.stop()
+    controls: list[Callable[[], object]] = []
+    try:
+        return choose_view(controls, corner)
+    except ValueError as error:
+        draw_sidebar(controls)
+        st.error(escape(str(error)))
+        st.stop()
 
 
-def prove(view: View) -> None:
-    """Show in the corner whether what the page shows is exact; last, so that the picture does not wait for it."""
+def finish(view: View) -> None:
+    """Draw what the picture must not wait for: the sidebar, and in the corner whether what is shown is exact."""
+    draw_sidebar(view.controls)
     with view.corner:
         show_proof(view.proof)
 
 
-def choose_view(corner: DeltaGenerator) -> View:
-    """Draw the controls of the sidebar, each below what it depends on.
+def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
+    with st.sidebar:
+        st.markdown("### relxl")
+        for door in all_pages().values():
+            st.page_link(door.file, label=door.name)
+        for draw in controls:
+            draw()
+    write_link()
+
+
+def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) -> View:
+    """Find out what is looked at, and collect in `controls` what the sidebar will draw, each below what it depends on.
 
     Raises ValueError with one sentence when there is nothing to look at.
     """
@@ -98,60 +110,65 @@ def choose_view(corner: DeltaGenerator) -> View:
     if not names:
         raise ValueError(_("There is no checkpoint in {folder}: run `make train`.").format(folder=CHECKPOINTS))
     chosen = keep("ck", FIRST_CHECKPOINT if FIRST_CHECKPOINT in names else names[0], names)
-    st.selectbox(_("Checkpoint"), names, **chosen.widget)
+    controls.append(lambda: st.selectbox(_("Checkpoint"), names, **chosen.widget))
     source = source_of(CHECKPOINTS / chosen.value)
     checkpoint = cached_checkpoint(source.folder, source.stamp)
     config = checkpoint.config
-    show_card(checkpoint)
+    controls.append(lambda: show_card(checkpoint))
 
-    source = choose_text(checkpoint, source)
+    source = choose_text(checkpoint, source, controls)
     terms = list(style.terms_of(config.positions))
     best_layer, best_head = diagnostics.most_telling_head(cached_measures(source)[terms])
     layers, heads = range(config.n_layer), range(config.n_head)
     layer, head = keep("l", best_layer, layers), keep("h", best_head, heads)
-    st.segmented_control(_("Layer"), layers, format_func="L{}".format, required=True, **layer.widget)
-    st.segmented_control(_("Head"), heads, format_func="H{}".format, required=True, **head.widget)
-    write_link()
+    pick = partial(st.segmented_control, required=True)
+    controls.append(lambda: pick(_("Layer"), layers, format_func="L{}".format, **layer.widget))
+    controls.append(lambda: pick(_("Head"), heads, format_func="H{}".format, **head.widget))
     shown = [show_token(checkpoint.vocab.tokens[i]) for i in source.ids]
-    return View(checkpoint, source, shown, layer.value, head.value, st.context.theme.type == "dark", corner)
+    dark = st.context.theme.type == "dark"
+    return View(checkpoint, source, shown, layer.value, head.value, dark, corner, tuple(controls))
 
 
-def choose_text(checkpoint: Checkpoint, source: Source) -> Source:
-    """Draw the text and memory controls; give the run that they ask for. Raises ValueError when no token is left."""
+def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[[], object]]) -> Source:
+    """Find out which run the text, memory and length ask for. Raises ValueError when no token is left."""
     config, vocab = checkpoint.config, checkpoint.vocab
     # a text is kept for each vocabulary: a Chinese model does not get the English one's
     text = keep(f"text {hash(vocab)}", default_text(checkpoint))
-    st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget)
+    controls.append(lambda: st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget))
     lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
     memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
+    controls.append(lambda: draw_lengths(memory, segment, lengths))
+    encoded = vocab.encode(text.value)
+    if encoded.unknown:
+        count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
+        message = _("Left out, because this model does not know them: {count} characters ({some})")
+        controls.append(partial(st.caption, escape(message.format(count=count, some=some))))
+    if not encoded.ids:
+        message = _(
+            "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
+        )
+        raise ValueError(message.format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12])))
+    mem_len = max(config.mem_len, segment.value) if memory.value else 0
+    used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
+    if used < len(encoded.ids):
+        message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
+        controls.append(partial(st.caption, message.format(n=len(encoded.ids), used=used, memory=mem_len)))
+    return source._replace(ids=tuple(encoded.ids[-used:]), mem_len=mem_len)
+
+
+def draw_lengths(memory: Kept, segment: Kept, lengths: list[int]) -> None:
     left, right = st.columns(2)
     names = {0: _("off"), 1: _("on")}
     left.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
     help = _("Most tokens in the segment; as many before them are memory. The first is the length of the training.")
     right.selectbox(_("Segment"), lengths, help=help, **segment.widget)
-    encoded = vocab.encode(text.value)
-    if encoded.unknown:
-        count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
-        message = _("Left out, because this model does not know them: {count} characters ({some})")
-        st.caption(escape(message.format(count=count, some=some)))
-    if not encoded.ids:
-        raise ValueError(
-            _(
-                "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
-            ).format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12]))
-        )
-    mem_len = max(config.mem_len, segment.value) if memory.value else 0
-    used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
-    if used < len(encoded.ids):
-        message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
-        st.caption(message.format(n=len(encoded.ids), used=used, memory=mem_len))
-    return source._replace(ids=tuple(encoded.ids[-used:]), mem_len=mem_len)
 
 
 def default_text(checkpoint: Checkpoint) -> str:
     """Take the first lines of the validation sample that the checkpoint brings along."""
     sample = checkpoint.training.get("sample", {}).get("text", "".join(checkpoint.vocab.tokens))
-    start = sample.lstrip(punctuation + whitespace)[:DEFAULT_CHARACTERS]
+    first = next((i for i, character in enumerate(sample) if character.isalnum()), 0)
+    start = sample[first : first + DEFAULT_CHARACTERS]
     return start[: start.rfind("\n")] if "\n" in start else start
 
 

@@ -113,7 +113,7 @@ def finding(view: View, query: int) -> str:
     shares, _rows = view.shares
     key = int(np.nan_to_num(terms.probs[query]).argmax())
     where = _(
-        "Query {query} {query_token} gives {p} of its attention to key {key} {key_token}, {distance} tokens back."
+        "Query {query} {query_token} gives {p} of its attention to key {key} {key_token} at distance {distance}."
     ).format(
         query=query,
         query_token=code(view.tokens[view.source.mem_len + query]),

@@ -83,22 +83,21 @@ def pick(name: str, label: str, options: list[str], labels: dict[str, str]) -> s
 
 
 def keep_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[Kept, Kept, Kept]:
-    """Prepare the query, the key and whether their cell is pinned; at first the strongest key of the last query is.
+    """Prepare the query, the key and whether their cell is pinned (0 or 1).
 
-    mask and probs are [query key].
+    mask and probs are [query key]. At first the strongest key of the last query is pinned.
     """
     query_len, key_len = mask.shape
     query = keep("q", query_len - 1, range(query_len))
     return query, keep("k", int(probs[query.value].argmax()), range(key_len)), keep("c", 1, (0, 1))
 
 
-def pick_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[int, int | None]:
-    """Draw the controls for a query and a key; give the query, and the key while a cell is pinned."""
-    query, key, pinned = keep_cell(mask, probs)
+def pick_cell(mask: np.ndarray, probs: np.ndarray) -> None:
+    """Draw the controls for a query and a key."""
+    query, key, _pinned = keep_cell(mask, probs)
     query_len, key_len = mask.shape
     st.number_input(_("Query"), 0, query_len - 1, step=1, **query.widget)
     st.number_input(_("Key"), 0, key_len - 1, step=1, **key.widget)
     strongest = {"k": int(probs[query.value].argmax()), "c": 1}
     help = _("The key that this query attends to most")
     st.button(_("Strongest"), on_click=choose, kwargs=strongest, help=help)
-    return query.value, key.value if pinned.value else None

@@ -4,6 +4,7 @@ Models and runs are shared by all sessions, so they are never changed. A cache i
 the folder, the state of its files, the token ids, the memory length.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +49,7 @@ class View:
     head: int
     dark: bool
     corner: DeltaGenerator  # the place of the proof badge
+    controls: tuple[Callable[[], object], ...]  # what draws the sidebar
 
     @property
     def label(self) -> str:

@@ -17,8 +17,8 @@ LINK = "/Score_terms?ck=shakespeare-learned&l=1&h=2&m=1&q=7&k=20"
 def centre(watched, panel, row, col, rows, cols):
     """Give the place on the screen of a cell of a panel, inside the margins that the axes take."""
     box = watched.view.locator(".panel canvas").nth(panel).bounding_box()
-    left, top, bottom = 28, 5, 18
-    x = box["x"] + left + (box["width"] - left - 1) * (col + 0.5) / cols
+    left, right, top, bottom = 28, 6, 5, 18
+    x = box["x"] + left + (box["width"] - left - right) * (col + 0.5) / cols
     return x, box["y"] + top + (box["height"] - top - bottom - 1) * (row + 0.5) / rows
 
 
