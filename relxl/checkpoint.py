@@ -139,13 +139,18 @@ def parse_training(folder: Path) -> dict:
 
 
 def build_model(config: ModelConfig, weights: bytes, folder: Path, dtype: torch.dtype) -> TransformerXL:
-    """Make the model from weights whose names and shapes are the config's, without drawing initial values."""
+    """Make the model from weights whose names and shapes are the config's."""
     path = folder / "model.safetensors"
     try:
         tensors = load(weights)
     except (SafetensorError, ValueError, TypeError) as error:
         raise CheckpointError(f"{path} is not a safetensors file ({error}): restore it from the training run") from None
-    with torch.device("meta"):
+    found = sum(tensor.numel() for tensor in tensors.values())
+    if config.n_parameters > 2 * found:  # before anything is allocated for it
+        raise CheckpointError(
+            f"{path} holds {found} numbers, but config.json asks for {config.n_parameters}: they are of different models"
+        )
+    with torch.random.fork_rng(devices=[]):  # building a model draws random numbers, which are replaced at once
         model = TransformerXL(config)
     wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     if missing := sorted(set(wanted) - set(tensors)):

@@ -62,6 +62,18 @@ class ModelConfig:
     def d_head(self) -> int:
         return self.d_model // self.n_head
 
+    @property
+    def n_parameters(self) -> int:
+        """Count the parameters of the model, so that a file can be held to it before anything is allocated."""
+        d_model, d_inner = self.d_model, self.d_inner
+        layer = 4 * (d_model + 1) * d_model + (d_model + 1) * d_inner + (d_inner + 1) * d_model + 4 * d_model
+        if self.positions != "absolute":  # u, v, w_k_pos, and a table that is learned
+            d_pos = self.d_head if self.positions == "learned" else d_model
+            layer += 2 * d_model + d_pos * d_model
+        if self.positions == "learned":
+            layer += (2 * self.max_len - 1) * self.d_head
+        return self.n_layer * layer + self.n_token * (d_model + 1)
+
 
 @dataclass(frozen=True)
 class TrainConfig:

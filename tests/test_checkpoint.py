@@ -28,6 +28,20 @@ def test_a_checkpoint_comes_back_as_it_was_saved(positions, tmp_path, tokens):
     assert checkpoint.n_parameters == sum(p.numel() for p in model.parameters())
 
 
+@pytest.mark.parametrize("positions", ["learned", "sinusoid", "absolute"])
+def test_parameters_are_counted_without_building_the_model(positions):
+    model = tiny_model(positions)
+    assert model.config.n_parameters == sum(p.numel() for p in model.parameters())
+
+
+def test_opening_draws_no_random_number_of_others(folder):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    open_checkpoint(folder)
+    assert torch.equal(torch.rand(3), expected)
+
+
 def test_weights_stay_when_the_file_changes_later(folder, tokens):
     checkpoint = open_checkpoint(folder)
     before = checkpoint.model(tokens).output_logits
@@ -92,6 +106,7 @@ BROKEN = {
     "empty weights": (lambda f: (f / "model.safetensors").write_bytes(b""), "is not a safetensors file"),
     "missing tensor": (change_weights(**{"layers.1.attn.u": None}), "lacks layers.1.attn.u"),
     "extra tensor": (change_weights(extra=torch.zeros(1)), "has 'extra'"),
+    "size beyond the file": (change_config(d_inner=10**6), "asks for 5.*: they are of different models"),
     "wrong shape": (change_weights(out_bias=torch.zeros(12)), r"out_bias is torch.float32 \[12\].*\[11\]"),
     "wrong dtype": (change_weights(out_bias=torch.zeros(11, dtype=torch.long)), "out_bias is torch.int64"),
 }

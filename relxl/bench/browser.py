@@ -46,9 +46,12 @@ def shown_view(place: int) -> str:
 def timed(page, shown: str, act: Callable[[], None]) -> float:
     """Give the milliseconds from the first event that `act` causes to two frames after `shown` gives something new.
 
-    Waits first for a run that is still under way: its late pictures are not the answer to this event.
+    Waits first until server and browser have come to rest: what is still drawn below is not the answer to this event.
     """
     page.wait_for_function(IDLE)
+    page.evaluate(
+        "() => new Promise((rest) => requestIdleCallback(() => setTimeout(() => requestIdleCallback(rest), 300)))"
+    )
     page.evaluate(
         f"""() => {{
           const shown = {shown}, frame = () => new Promise(requestAnimationFrame), before = shown();

@@ -1,0 +1,32 @@
+"""What the README promises runs as it stands there."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^python -m relxl ((?:inspect|terms) .*)$", TEXT, flags=re.MULTILINE)
+
+
+def test_the_python_example_runs(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (example,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    subprocess.run([sys.executable, "-W", "error", "-c", example], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_run(command, tmp_path):
+    words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
+    words = [str(tmp_path / word) if word == "terms.npz" else word for word in words]
+    subprocess.run([sys.executable, "-m", "relxl", *words], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    "path", re.findall(r"`((?:relxl|pages|checkpoints)/[^`*]*)`", TEXT) + re.findall(r"\]\(([^)#:]+)\)", TEXT)
+)
+def test_every_place_on_the_map_is_there(path):
+    assert (ROOT / path).exists()
