@@ -148,7 +148,7 @@ def build_model(config: ModelConfig, weights: bytes, folder: Path, dtype: torch.
     found = sum(tensor.numel() for tensor in tensors.values())
     if config.n_parameters > 2 * found:  # before anything is allocated for it
         raise CheckpointError(
-            f"{path} holds {found} numbers, but config.json asks for {config.n_parameters}: they are of different models"
+            f"{path} holds {found} numbers, but config.json asks for {config.n_parameters}: they differ"
         )
     with torch.random.fork_rng(devices=[]):  # building a model draws random numbers, which are replaced at once
         model = TransformerXL(config)

@@ -92,7 +92,7 @@ def test_every_module_stands_in_the_rules():
     ("import relxl", "torch streamlit plotly pandas numpy"),
     ("import relxl.cli", "torch streamlit plotly pandas numpy"),
     ("import relxl.trace, relxl.training, relxl.checkpoint, relxl.proof", "streamlit plotly pandas"),
-    ("import relxl.diagnostics", "torch streamlit plotly"),
+    ("import relxl.diagnostics", "torch streamlit plotly pandas"),
     ("import relxl.matrix_view", "torch streamlit plotly pandas"),
     ("import relxl.figures.score_terms, relxl.figures.matrix", "torch streamlit"),
 ])  # fmt: skip

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -118,7 +117,7 @@ def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) ->
 
     source = choose_text(checkpoint, source, controls)
     terms = list(style.terms_of(config.positions))
-    best_layer, best_head = diagnostics.most_telling_head(cached_measures(source)[terms])
+    best_layer, best_head = diagnostics.most_telling_head(cached_measures(source), terms)
     layers, heads = range(config.n_layer), range(config.n_head)
     layer, head = keep("l", best_layer, layers), keep("h", best_head, heads)
     pick = partial(st.segmented_control, required=True)
@@ -232,4 +231,5 @@ def model_card(view: View) -> None:
         "sha256": checkpoint.digest[:16],
     }
     st.markdown("##### " + _("The loaded checkpoint"))
-    st.table(pd.DataFrame({"": rows.keys(), " ": rows.values()}).set_index(""), border="horizontal")
+    lines = [f"| {escape(name)} | {escape(value)} |" for name, value in rows.items()]
+    st.markdown("\n".join(["| | |", "|---|---|", *lines]))

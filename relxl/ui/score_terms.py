@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from relxl import diagnostics, style
@@ -34,7 +33,7 @@ def presets(view: View) -> None:
 def equation(view: View, query: int) -> None:
     """Show the score as the sum of its four terms, each with its share over the head and in the chosen row."""
     head, rows = view.shares
-    row = rows.loc[query]
+    row = {name: shares[query] for name, shares in rows.items()}
     theme, cells = style.theme_of(view.dark), []
     for name, look in view.looks.items():
         width = 100 * min(max(float(np.nan_to_num(head[name])), 0), 1)
@@ -122,9 +121,9 @@ def finding(view: View, query: int) -> str:
         key_token=code(view.tokens[key]),
         distance=terms.distance[query, key],
     )
-    if shares.isna().any():
+    if any(np.isnan(share) for share in shares.values()):
         return where
-    name = shares.idxmax()
+    name = max(shares, key=shares.get)
     what = _("{term} carries {share} of what tells the keys apart in {head}.").format(
         term=f"({view.looks[name].letter}) {name}".replace("_", r"\_"),
         share=style.percent(shares[name]),
@@ -195,7 +194,7 @@ def biases(view: View) -> None:
         st.caption(_("What a key adds whoever asks.") + " " + alt)
         figure = figures.strip_figure(terms.u_bias, view.tokens, looks["u_bias"], view.dark)
         frame = {"key": np.arange(len(view.tokens)), "token": view.tokens, "u_bias": terms.u_bias}
-        show(figure, key="u_bias", alt=alt, table=lambda: pd.DataFrame(frame))
+        show(figure, key="u_bias", alt=alt, table=lambda: frame)
     with curve:
         st.markdown("##### " + _("(d) v_bias: one number a distance"))
         past = terms.distances >= 0
@@ -210,7 +209,7 @@ def biases(view: View) -> None:
             figure,
             key="v_bias",
             alt=alt,
-            table=lambda: pd.DataFrame({"distance": terms.distances, "v_bias": terms.v_bias}),
+            table=lambda: {"distance": terms.distances, "v_bias": terms.v_bias},
         )
 
 
@@ -255,7 +254,7 @@ def all_heads(view: View) -> None:
         st.caption(message.format(queries=query_len, keys=key_len))
     matrix_view(grid, key="heads", dark=view.dark, on_pin=lambda cell, panel: open_head(cell, panel % len(heads), cut))
     if st.toggle(_("Show as table"), key="table_heads"):
-        st.dataframe(view.measures.loc[view.layer].rename_axis("head").reset_index(), hide_index=True)
+        st.dataframe(diagnostics.heads_table(view.measures, view.layer), hide_index=True)
 
 
 def head_name(view: View, head: int, term: str = "") -> str:

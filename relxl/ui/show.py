@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -24,8 +23,8 @@ def code(text: str) -> str:
     return f"{fence}{space}{text}{space}{fence}"
 
 
-def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], pd.DataFrame] | None = None) -> None:
-    """Show a figure, what it says for those who can not see it, and its numbers as a table on demand."""
+def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], object] | None = None) -> None:
+    """Show a figure, what it says for those who can not see it, and its numbers (anything tabular) on demand."""
     config = {"displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
     config["toImageButtonOptions"] = {"format": "svg", "filename": f"relxl_{key}"}
     st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config)

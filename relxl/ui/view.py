@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
@@ -75,7 +74,7 @@ class View:
         return cached_heads(self.source, self.layer)
 
     @property
-    def shares(self) -> tuple[pd.Series, pd.DataFrame]:
+    def shares(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Give each term's share in the chosen head, and in each of its rows."""
         return cached_shares(self.source, self.layer, self.head)
 
@@ -85,8 +84,8 @@ class View:
         return cached_proof(self.source, self.layer, self.head)
 
     @property
-    def measures(self) -> pd.DataFrame:
-        """Measure every head of the model on this text."""
+    def measures(self) -> dict[str, np.ndarray]:
+        """Measure every head of the model on this text: [layer head] a measure."""
         return cached_measures(self.source)
 
     def cell(self, query: int, key: int) -> dict[str, np.ndarray]:
@@ -116,7 +115,7 @@ def cached_heads(source: Source, layer: int) -> LayerTerms:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def cached_shares(source: Source, layer: int, head: int) -> tuple[pd.Series, pd.DataFrame]:
+def cached_shares(source: Source, layer: int, head: int) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     terms = cached_terms(source, layer, head).head(head)
     covariances = diagnostics.row_covariances(terms.terms, terms.mask)
     return diagnostics.head_shares(covariances), diagnostics.row_shares(covariances)
@@ -128,11 +127,11 @@ def cached_proof(source: Source, layer: int, head: int) -> Proof:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def cached_measures(source: Source) -> pd.DataFrame:
+def cached_measures(source: Source) -> dict[str, np.ndarray]:
     trace = cached_trace(source)
-    tables = []
+    layers = []
     for layer in range(trace.model.config.n_layer):  # one layer at a time: nothing quadratic is kept for all
         shown = trace.terms(layer, queries=TAIL_QUERIES, keys=TAIL_KEYS)
         terms = {name: term[0] for name, term in shown.terms.items()}
-        tables.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance, layer))
-    return pd.concat(tables)
+        layers.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance))
+    return {name: np.stack([measures[name] for measures in layers]) for name in layers[0]}
