@@ -24,7 +24,7 @@ with controls:
 st.markdown(sections.finding(view, query))
 sections.explanation(view, cell)
 sections.biases(view)
-sections.all_heads(view)
+sections.all_heads(view, cell)
 sections.downloads(view, cell, query)
 sections.how(view)
 ui.finish(view)

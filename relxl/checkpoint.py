@@ -19,6 +19,7 @@ from relxl.model import TransformerXL
 from relxl.vocab import Vocab
 
 MAX_BYTES = 2 << 30
+PARTS = ("config.json", "model.safetensors", "vocab.json", "training.json")
 
 
 class CheckpointError(ValueError):
@@ -135,7 +136,7 @@ def parse_training(folder: Path) -> dict:
             raise CheckpointError(
                 f"{path}: {part}.{name} is not what a training run writes: restore or remove the file"
             )
-    return training
+    return {part: values for part, values in training.items() if values is not None}
 
 
 def build_model(config: ModelConfig, weights: bytes, folder: Path, dtype: torch.dtype) -> TransformerXL:
@@ -179,7 +180,7 @@ def save_checkpoint(path: Path, model: TransformerXL, vocab: Vocab, training: di
 
 
 def describe(checkpoint: Checkpoint) -> dict:
-    """Say what a checkpoint is, in values that fit into JSON: sizes, positions, training, and every tensor."""
+    """Say what a checkpoint is, in values that fit into JSON: sizes, positions, training."""
     config, training = checkpoint.config, checkpoint.training
     return {
         "name": checkpoint.name,
@@ -192,15 +193,19 @@ def describe(checkpoint: Checkpoint) -> dict:
         "steps": training.get("train", {}).get("steps"),
         "validation_loss": training.get("validation", {}).get("loss"),
         "command": training.get("command"),
-        "tensors": [
-            {
-                "name": name,
-                "shape": list(value.shape),
-                "dtype": str(value.dtype).removeprefix("torch."),
-                "mean": value.mean().item(),
-                "std": value.std(correction=0).item(),
-                "non_finite": int((~value.isfinite()).sum()),
-            }
-            for name, value in checkpoint.model.state_dict().items()
-        ],
     }
+
+
+def describe_tensors(checkpoint: Checkpoint) -> list[dict]:
+    """Say what every tensor is: name, shape, dtype, mean, standard deviation, cells that are not finite."""
+    return [
+        {
+            "name": name,
+            "shape": list(value.shape),
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "mean": value.mean().item(),
+            "std": value.std(correction=0).item(),
+            "non_finite": int((~value.isfinite()).sum()),
+        }
+        for name, value in checkpoint.model.state_dict().items()
+    ]

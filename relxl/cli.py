@@ -1,6 +1,7 @@
 """The command line: python -m relxl inspect | terms | train | bench. A command imports torch only when it runs."""
 
 import argparse
+import hashlib
 import json
 import shlex
 import sys
@@ -49,13 +50,13 @@ def add_inspect(commands: argparse._SubParsersAction) -> None:
 
 
 def run_inspect(options: argparse.Namespace) -> int:
-    from relxl.checkpoint import describe, open_checkpoint
+    from relxl.checkpoint import describe, describe_tensors, open_checkpoint
 
-    facts = describe(open_checkpoint(options.checkpoint))
+    checkpoint = open_checkpoint(options.checkpoint)
+    facts, tensors = describe(checkpoint), describe_tensors(checkpoint)
     if options.json:
-        print(json.dumps(facts, ensure_ascii=False, indent=1))
+        print(json.dumps(facts | {"tensors": tensors}, ensure_ascii=False, indent=1))
         return 0
-    tensors = facts.pop("tensors")
     for name, value in facts.items():
         print(f"{name:18}{value}")
     print()
@@ -209,9 +210,13 @@ def run_train(options: argparse.Namespace) -> int:
     train = TrainConfig(**pick_fields(options, TrainConfig))
 
     resume = options.out / "resume.safetensors"
+    digest = hashlib.sha256(text.encode()).hexdigest()
     curve = []  # (step, validation loss on the first segments)
     if resume.exists():
-        state, curve = load_state(resume, config, train, options.device)
+        state, extra = load_state(resume, config, train, options.device)
+        if extra["text"] != digest:
+            raise ValueError(f"{resume} was written by a run on another text: give that text, or delete the file")
+        curve = extra["curve"]
         print(f"resuming at step {state.step}")
     else:
         state = start(config, train, options.device)
@@ -221,7 +226,7 @@ def run_train(options: argparse.Namespace) -> int:
         if state.step % options.eval_every == 0 or last:
             curve.append((state.step, evaluate(state.model, validation_tokens, max_segments=16)))
         if state.step % options.save_every == 0 or last:
-            save_state(resume, state, train, curve)
+            save_state(resume, state, train, {"text": digest, "curve": curve})
         show_progress(state, train.steps, curve, (time.monotonic() - began) / (state.step - first))
     command = "python -m relxl " + shlex.join(sys.argv[1:])
     training = describe_run(state, train, curve, validation_tokens, vocab, text, options.text.name, command)

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save as save_safetensors
+from safetensors.torch import load as load_safetensors
 from torch import Tensor
 
 from relxl.files import write_atomic
@@ -91,20 +92,22 @@ def read_hidden(path: Path, model: TransformerXL) -> Tensor:
     try:
         if path.suffix == ".npz":
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                hidden = archive["hidden"]
+                arrays = {name: torch.from_numpy(archive[name]) for name in archive.files if name == "hidden"}
         else:
-            hidden = load_safetensors(data)["hidden"]
-    except KeyError:
-        raise ValueError(f"{path} has no array named `hidden`: name the layer inputs [batch len d_model] so") from None
-    except (SafetensorError, ValueError, OSError, EOFError) as error:
+            arrays = load_safetensors(data)
+    except (SafetensorError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(
-            f"{path} is neither .npz nor .safetensors ({error}): save the layer inputs as one of them"
+            f"{path} is no .npz or .safetensors of numbers ({error}): save the layer inputs as one"
         ) from None
+    if "hidden" not in arrays or not arrays["hidden"].is_floating_point():
+        raise ValueError(f"{path} has no floating array named `hidden`: name the layer inputs [batch len d_model] so")
+    hidden = arrays["hidden"]
     absolute = model.config.positions == "absolute"
     wanted = (2, model.config.d_model) if absolute else (model.config.d_model,)
-    if hidden.ndim != 2 + len(wanted) or hidden.shape[2:] != wanted or 0 in hidden.shape:
+    shape = tuple(hidden.shape)
+    if len(shape) != 2 + len(wanted) or shape[2:] != wanted or 0 in shape:
         raise ValueError(
-            f"`hidden` in {path} has shape {list(hidden.shape)}, but this checkpoint needs "
+            f"`hidden` in {path} has shape {list(shape)}, but this checkpoint needs "
             f"[batch len {' '.join(map(str, wanted))}]"
         )
-    return torch.from_numpy(hidden).to(next(model.parameters()).dtype)
+    return hidden.to(next(model.parameters()).dtype)

@@ -13,13 +13,14 @@ def causal_mask(query_len: int, key_len: int, mem_len: int = 0, device: torch.de
     return mem_len + row >= torch.arange(key_len, device=device)
 
 
-def expand_mask(mask: Tensor, batch: int, query_len: int, key_len: int) -> Tensor:
+def expand_mask(mask: Tensor, batch: int, n_head: int, query_len: int, key_len: int) -> Tensor:
     """Bring a mask to [batch or 1, head or 1, query key] bool; true or 1 means that the query may attend.
 
     Takes [query key], [batch query key] or [batch head query key]. Raises ValueError for any other shape or values.
     """
     shape = tuple(mask.shape)
-    if mask.dim() in (2, 3, 4) and shape[-2:] == (query_len, key_len) and (mask.dim() == 2 or shape[0] in (1, batch)):
+    front = {2: [()], 3: [(1,), (batch,)], 4: [(b, h) for b in (1, batch) for h in (1, n_head)]}
+    if shape[-2:] == (query_len, key_len) and shape[:-2] in front.get(mask.dim(), []):
         if mask.dtype != torch.bool and not ((mask == 0) | (mask == 1)).all():
             raise ValueError(
                 f"the mask holds values from {mask.min().item():g} to {mask.max().item():g}, but it must say true or 1 "
@@ -29,7 +30,7 @@ def expand_mask(mask: Tensor, batch: int, query_len: int, key_len: int) -> Tenso
         return mask if mask.dim() == 4 else mask[None, None] if mask.dim() == 2 else mask[:, None]
     raise ValueError(
         f"the mask has shape {shape}, but {query_len} queries and {key_len} keys in a batch of {batch} need "
-        f"[{query_len} {key_len}], [{batch} {query_len} {key_len}] or [{batch} head {query_len} {key_len}]"
+        f"[{query_len} {key_len}], [{batch} {query_len} {key_len}] or [{batch} {n_head} {query_len} {key_len}]"
     )
 
 

@@ -119,7 +119,7 @@ class RelMultiheadAttention(nn.Module):
         """
         logits = self.terms(q, k, mem_len, clamp_len).logits()
         if mask is not None:
-            mask = expand_mask(mask, q.shape[0], q.shape[1], k.shape[1])
+            mask = expand_mask(mask, q.shape[0], self.n_heads, q.shape[1], k.shape[1])
         return self.attend(masked_softmax(logits, mask), v)
 
 

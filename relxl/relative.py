@@ -117,7 +117,7 @@ class ScoreTerms:
     pairs: PairMap | RelativePairs
 
     def dense(self) -> dict[str, Tensor]:
-        """Spread every term over the cells: four of [batch head query key]; the two biases as read-only views."""
+        """Spread every term over the cells: four of [batch head query key]."""
         shape = self.content.shape
         return {
             "content": self.content,

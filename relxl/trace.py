@@ -82,18 +82,15 @@ class Trace:
     def query_len(self) -> int:
         return self.key_len - self.mem_len
 
-    def terms(
-        self, layer: int, heads: list[int] | None = None, queries: int | None = None, keys: int | None = None
-    ) -> LayerTerms:
-        """Split the scores of one layer, for `heads` or all of them.
+    def terms(self, layer: int, heads: list[int] | None = None, queries: int | None = None) -> LayerTerms:
+        """Split the scores of one layer, for `heads` or all of them, and the last `queries` or all of them.
 
-        `queries` and `keys` leave only so many of the last queries and keys, whose scores stay the same: a look at all
-        heads of a long run then costs no more than one at a short run.
+        Raises ValueError for a layer that is not there.
         """
-        hidden = self.hidden[layer] if keys is None else self.hidden[layer][:, -max(keys, queries or 0) :]
+        if not 0 <= layer < len(self.hidden):
+            raise ValueError(f"layer {layer} was asked for, but the model has layers 0 to {len(self.hidden) - 1}")
         query_len = self.query_len if queries is None else min(queries, self.query_len)
-        query_len = min(query_len, hidden.shape[1])
-        return layer_terms(self.model, layer, hidden, hidden.shape[1] - query_len, heads, self.clamp_len)
+        return layer_terms(self.model, layer, self.hidden[layer], self.key_len - query_len, heads, self.clamp_len)
 
     @torch.no_grad()
     def cell(self, layer: int, head: int, query: int, key: int) -> dict[str, np.ndarray]:

@@ -28,10 +28,12 @@ class Vocab:
 
     @classmethod
     def from_json(cls, text: str) -> "Vocab":
-        """Read a JSON list of distinct strings. Raises ValueError for anything else."""
+        """Read a JSON list of distinct characters. Raises ValueError for anything else."""
         tokens = json.loads(text)
         if not isinstance(tokens, list) or not tokens or not all(isinstance(token, str) for token in tokens):
             raise ValueError("a vocabulary must be a non-empty JSON list of strings")
+        if long := [token for token in tokens if len(token) != 1]:
+            raise ValueError(f"a vocabulary must hold single characters, but it has {long[0][:40]!r}")
         if len(set(tokens)) != len(tokens):
             twice = next(token for token, count in Counter(tokens).items() if count > 1)
             raise ValueError(f"a vocabulary must not name a token twice, but {twice!r} comes more than once")

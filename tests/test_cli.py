@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file, save_file
+from safetensors.torch import save_file as save_torch
 
 from relxl.checkpoint import save_checkpoint
 from relxl.cli import main
@@ -137,14 +138,14 @@ def test_bad_token_files_are_refused(content, message, folder, tmp_path, capsys)
 
 @pytest.mark.parametrize(
     "arrays, message",
-    [({"x": np.zeros(3)}, "no array named `hidden`"), ({"hidden": np.zeros((1, 4, 5))}, r"[1, 4, 5]")],
+    [({"x": np.zeros(3)}, "no floating array named `hidden`"), ({"hidden": np.zeros((1, 4, 5))}, r"[1, 4, 5]")],
 )
 def test_bad_hidden_files_are_refused(arrays, message, folder, tmp_path, capsys):
     np.savez(tmp_path / "hidden.npz", **arrays)
     command = ["terms", str(folder), "--hidden", str(tmp_path / "hidden.npz"), "--out", str(tmp_path / "out.npz")]
     assert main(command) == 2 and message in capsys.readouterr().err
     (tmp_path / "hidden.npz").write_bytes(b"garbage")
-    assert main(command) == 2 and "neither .npz nor .safetensors" in capsys.readouterr().err
+    assert main(command) == 2 and "no .npz or .safetensors of numbers" in capsys.readouterr().err
 
 
 def test_the_module_runs_from_the_shell(folder):
@@ -175,3 +176,16 @@ def test_a_training_that_can_not_be_is_one_sentence(text, arguments, message, tm
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     assert main(["train", "--text", str(path), "--out", str(tmp_path / "out"), *arguments]) == 2
     assert message in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_hidden_states_in_half_precision_are_read(folder, tmp_path):
+    save_torch({"hidden": torch.randn(1, 4, 12, dtype=torch.bfloat16)}, tmp_path / "hidden.safetensors")
+    out = tmp_path / "out.npz"
+    assert main(["terms", str(folder), "--hidden", str(tmp_path / "hidden.safetensors"), "--out", str(out)]) == 0
+
+
+@pytest.mark.parametrize("array", [np.array([["a"]]), np.zeros((1, 4, 12), ">f4"), np.zeros((1, 4, 12), int)])
+def test_hidden_states_that_are_no_floats_of_this_machine_are_refused(array, folder, tmp_path, capsys):
+    np.savez(tmp_path / "hidden.npz", hidden=array)
+    command = ["terms", str(folder), "--hidden", str(tmp_path / "hidden.npz"), "--out", str(tmp_path / "out.npz")]
+    assert main(command) == 2 and "hidden" in capsys.readouterr().err

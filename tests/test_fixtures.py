@@ -36,7 +36,7 @@ def test_terms_logits_probs_and_output_equal_the_golden_numbers(case, dtype, ato
     keys = expected.get("seg0.input.kv", x)
     mask = expected.get("seg0.input.mask_keep")
     if mask is not None:
-        mask = expand_mask(mask, x.shape[0], x.shape[1], keys.shape[1])
+        mask = expand_mask(mask, x.shape[0], attention.n_heads, x.shape[1], keys.shape[1])
     valid = expected["seg0.valid"].bool().expand(expected["seg0.layer0.scores"].shape)
 
     terms = attention.terms(x, keys)

@@ -28,9 +28,9 @@ def test_a_row_without_a_visible_key_is_nan_and_leaves_the_others_alone():
 @pytest.mark.parametrize("mask", [torch.tensor([[0.0, -torch.inf]]), torch.tensor([[255, 254]], dtype=torch.uint8)])
 def test_an_additive_or_inverted_mask_is_refused(mask):
     with pytest.raises(ValueError, match="the mask holds values from"):
-        expand_mask(mask, batch=1, query_len=1, key_len=2)
+        expand_mask(mask, batch=1, n_head=3, query_len=1, key_len=2)
 
 
 def test_a_mask_of_a_batch_gets_its_head_axis():
     mask = torch.tensor([[[1, 0]], [[1, 1]]])
-    assert expand_mask(mask, batch=2, query_len=1, key_len=2).shape == (2, 1, 1, 2)
+    assert expand_mask(mask, batch=2, n_head=3, query_len=1, key_len=2).shape == (2, 1, 1, 2)

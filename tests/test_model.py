@@ -84,7 +84,7 @@ def test_masks_of_three_shapes_mean_the_same():
     assert torch.equal(attention(x, x, x, mask.expand(2, 3, 5, 5)), expected)
 
 
-@pytest.mark.parametrize("shape", [(5, 4), (3, 5, 5), (5,), (1, 1, 1, 5, 5)])
+@pytest.mark.parametrize("shape", [(5, 4), (3, 5, 5), (5,), (1, 1, 1, 5, 5), (2, 4, 5, 5)])
 def test_a_mask_of_a_wrong_shape_is_refused_with_the_numbers(shape):
     attention, x = RelMultiheadAttention(12, 3), torch.randn(2, 5, 12)
     with pytest.raises(

@@ -1,6 +1,7 @@
 """The pages as a session sees them, from home on: every control, every bad input, the link."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -100,6 +101,14 @@ def test_an_evil_link_does_nothing():
     app = open_app(ck="../../etc/passwd", l="1e9", h="-1", m="![x](http://h/t.png)", other="y" * 10_000)
     assert healthy(app) and control(app, "control_ck").value == "shakespeare-learned"
     assert len(app.toast) == 4 and "`m=![x](http://h/t.png)`" in "".join(toast.value for toast in app.toast)
+
+
+@pytest.mark.parametrize("evil", ["``![x](http://h/t.png)", "a\n\n![x](http://h/t.png)", "`"])
+def test_markdown_in_a_link_stays_inside_its_fence(evil):
+    (toast,) = open_app(m=evil).toast
+    fence = re.search(r"asked for (`+)", toast.value)[1]
+    inside = toast.value.split(fence)[1]
+    assert "\n" not in toast.value and evil.split("\n")[0].strip() in inside and len(fence) > evil.count("`")
 
 
 def test_text_never_stands_in_the_link():

@@ -59,16 +59,22 @@ def test_a_cell_explained_by_the_definition_equals_the_matrix(positions, clamp_l
 
 
 @pytest.mark.parametrize("positions", ALL_POSITIONS)
-@pytest.mark.parametrize("queries, keys", [(3, 8), (30, 8), (3, 30), (5, 5), (8, 3)])
-def test_the_tail_of_a_run_has_the_same_scores(queries, keys, positions, tokens):
+@pytest.mark.parametrize("queries", [3, 13, 30])
+def test_the_last_queries_have_the_same_scores_and_probabilities(queries, positions, tokens):
     trace = run(tiny_model(positions), tokens, 6)
-    whole, tail = trace.terms(1), trace.terms(1, queries=queries, keys=keys)
-    query_len, key_len = tail.mask.shape
-    assert query_len <= min(queries, 13) and key_len == min(max(queries, keys), 19)
+    whole, tail = trace.terms(1), trace.terms(1, queries=queries)
+    query_len = min(queries, 13)
+    assert tail.mask.shape == (query_len, 19)
     for name, term in tail.terms.items():
-        np.testing.assert_allclose(term, whole.terms[name][:, :, -query_len:, -key_len:], rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(tail.distance, whole.distance[-query_len:, -key_len:])
-    np.testing.assert_array_equal(tail.mask, whole.mask[-query_len:, -key_len:])
+        np.testing.assert_allclose(term, whole.terms[name][:, :, -query_len:], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(tail.probs, whole.probs[:, :, -query_len:], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(tail.distance, whole.distance[-query_len:])
+
+
+@pytest.mark.parametrize("layer", [-1, 2])
+def test_a_layer_that_is_not_there_is_refused(layer, tokens):
+    with pytest.raises(ValueError, match=f"layer {layer} was asked for, but the model has layers 0 to 1"):
+        run(tiny_model(), tokens).terms(layer)
 
 
 def test_biases_come_as_a_strip_and_a_curve(tokens):

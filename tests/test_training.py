@@ -167,3 +167,18 @@ def test_a_killed_command_resumes_and_ends_as_if_it_had_not_been(tmp_path):
         "python -m relxl train --text"
     )
     assert set(checkpoint.training["versions"]) == {"relxl", "torch", "python"}
+
+
+def test_another_text_is_not_resumed(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the quick brown fox jumps over the lazy dog\n" * 60)
+    command = train_command(tmp_path / "out", text, "--steps", "100000", "--save-every", "1")
+    killed = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    while not (tmp_path / "out/resume.safetensors").exists():
+        assert killed.poll() is None
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    text.write_text("the quick brown fox jumps over the lazy god\n" * 60)
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert again.returncode == 2 and "run on another text" in again.stderr

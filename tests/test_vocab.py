@@ -20,7 +20,7 @@ def test_unknown_characters_are_left_out_and_counted():
     assert encoded.ids == [0, 1] and encoded.unknown == {"x": 1, "é": 2}
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "[1]", "3", '["a", "a"]', "not json"])
+@pytest.mark.parametrize("text", ["{}", "[]", "[1]", "3", '["a", "a"]', '["ab"]', '[""]', "not json"])
 def test_what_is_no_vocabulary_is_refused(text):
     with pytest.raises(ValueError, match=r"\w"):
         Vocab.from_json(text)

@@ -62,10 +62,10 @@ def marks(grid: Grid, theme: Theme) -> list[go.Scatter]:
     """Make what is drawn over every panel: the outline of the hidden cells, the memory seam, the ring of the pin."""
     x, y = hidden_outline(grid.mask)
     made = [go.Scatter(x=x, y=y, mode="lines", line={"color": theme.faint, "width": 1}, hoverinfo="skip")]
-    if grid.mem_len > 0:
+    if grid.seam_at > 0:
         seam = {"color": theme.ink, "width": 1.5, "dash": "dot"}
         ends = [-0.5, grid.shape[0] - 0.5]
-        made.append(go.Scatter(x=[grid.mem_len - 0.5] * 2, y=ends, mode="lines", line=seam, hoverinfo="skip"))
+        made.append(go.Scatter(x=[grid.seam_at - 0.5] * 2, y=ends, mode="lines", line=seam, hoverinfo="skip"))
     if grid.pin is not None:
         ring = {"symbol": "circle-open", "size": 11, "color": theme.accent, "line": {"width": 2}}
         query, key = grid.pin

@@ -87,10 +87,15 @@ class MatrixView {
     const before = this.picture;
     this.picture = picture;
     this.send = send;
-    this.pin = picture.pin;
+    if (!this.pinTimer) this.pin = picture.pin; // an answer to an older request must not undo a newer one
     const [rows, cols] = picture.shape;
     const same = before && before.shape[0] === rows && before.shape[1] === cols;
-    if (!same || !this.zoom) this.zoom = [0, rows, 0, cols];
+    if (!same) {
+      this.zoom = [...picture.window];
+      this.pointer = null;
+    }
+    if (!this.pointer) this.over = picture.chosen ?? 0;
+    this.over = Math.min(this.over, picture.panels.length - 1);
     for (const [name, colour] of Object.entries(picture.theme)) {
       if (typeof colour === "string") this.root.style.setProperty(`--${name}`, colour);
     }
@@ -144,7 +149,7 @@ class MatrixView {
     canvas.addEventListener("pointerdown", (event) => this.down(panel, event));
     canvas.addEventListener("pointerup", (event) => this.up(panel, event));
     canvas.addEventListener("pointercancel", () => { this.drag = null; this.draw(); });
-    canvas.addEventListener("dblclick", () => this.zoomTo(null));
+    canvas.addEventListener("dblclick", () => this.reset());
     return panel;
   }
 
@@ -213,9 +218,10 @@ class MatrixView {
     const inner = column - margin.left - margin.right;
     const height = Math.round(Math.min(Math.max((inner * rows) / cols, inner * 0.62), 420) + margin.top + margin.bottom);
     for (const { canvas } of this.panels) {
+      const [wide, high] = [Math.round(column * ratio), Math.round(height * ratio)];
       canvas.style.height = `${height}px`;
-      canvas.width = Math.round(column * ratio);
-      canvas.height = Math.round(height * ratio);
+      if (canvas.width !== wide) canvas.width = wide; // setting a size clears the canvas
+      if (canvas.height !== high) canvas.height = high;
     }
     this.area = { x: margin.left, y: margin.top, width: inner, height: height - margin.top - margin.bottom - 1, ratio };
     this.draw();
@@ -280,14 +286,14 @@ class MatrixView {
     context.restore();
     context.strokeStyle = theme.faint;
     context.stroke(outline);
-    const mem = shape[1] - shape[0];
-    if (mem > 0) {
+    const { seam } = this.picture;
+    if (seam > 0) {
       context.strokeStyle = theme.ink;
       context.setLineDash([3, 3]);
       context.lineWidth = 1.5;
       context.beginPath();
-      context.moveTo(this.toX(mem), area.y);
-      context.lineTo(this.toX(mem), area.y + area.height);
+      context.moveTo(this.toX(seam), area.y);
+      context.lineTo(this.toX(seam), area.y + area.height);
       context.stroke();
     }
     this.marks = { picture: this.picture, key, canvas };
@@ -423,12 +429,13 @@ class MatrixView {
     const drag = this.drag;
     this.drag = null;
     if (!drag) return;
-    const moved = Math.abs(event.offsetX - drag.x) > 4 && Math.abs(event.offsetY - drag.y) > 4;
-    if (!moved) {
+    const [wide, high] = [Math.abs(event.offsetX - drag.x), Math.abs(event.offsetY - drag.y)];
+    if (wide <= 4 && high <= 4) {
       const cell = this.cellAt(event);
-      if (cell) this.setPin(cell, 0);
+      if (cell) this.setPin(cell, this.isZoomed() ? 250 : 0); // a double-click resets the zoom and pins nothing
       return;
     }
+    if (wide <= 4 || high <= 4) return this.draw(); // a stroke, not a rectangle
     const { area, zoom } = this;
     const col = (x) => zoom[2] + ((Math.min(Math.max(x, area.x), area.x + area.width) - area.x) / area.width) * (zoom[3] - zoom[2]);
     const row = (y) => zoom[0] + ((Math.min(Math.max(y, area.y), area.y + area.height) - area.y) / area.height) * (zoom[1] - zoom[0]);
@@ -450,6 +457,7 @@ class MatrixView {
 
   // Zoom at once with what is here; ask for the exact window where the picture is pooled or does not cover it.
   zoomTo(zoom) {
+    if (zoom && (zoom[1] <= zoom[0] || zoom[3] <= zoom[2])) return this.draw();
     const [rows, cols] = this.picture.shape;
     this.zoom = zoom || [0, rows, 0, cols];
     const [row, rowEnd, col, colEnd] = this.picture.window;
@@ -458,15 +466,32 @@ class MatrixView {
     this.draw();
   }
 
+  isZoomed() {
+    const [rows, cols] = this.picture.shape;
+    return this.zoom[0] > 0 || this.zoom[2] > 0 || this.zoom[1] < rows || this.zoom[3] < cols;
+  }
+
+  reset() {
+    if (!this.isZoomed()) return;
+    clearTimeout(this.pinTimer);
+    this.pinTimer = 0;
+    this.pin = this.picture.pin;
+    this.zoomTo(null);
+  }
+
+  // Pin at once here, and tell Python after `delay`: a held arrow key is one request, not thirty.
   setPin(cell, delay) {
     this.pin = cell;
     this.draw();
     clearTimeout(this.pinTimer);
-    this.pinTimer = setTimeout(() => this.send("pin", { cell, panel: this.over }), delay); // a held arrow key is one request, not thirty
+    this.pinTimer = setTimeout(() => {
+      this.pinTimer = 0;
+      this.send("pin", { cell, panel: this.over });
+    }, delay);
   }
 
   key(event) {
-    if (event.target !== this.root) return;
+    if (event.target !== this.root || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = event.shiftKey ? 10 : 1;
     const moves = { ArrowUp: [-step, 0], ArrowDown: [step, 0], ArrowLeft: [0, -step], ArrowRight: [0, step] };
     const [rows, cols] = this.picture.shape;

@@ -1,6 +1,6 @@
 """What is to be drawn: panels of cells (query, key) that share their axes."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -57,7 +57,8 @@ class Grid:
     label: str  # what the grid shows, for those who can not see it
     pin: tuple[int, int] | None = None
     axes: bool = True  # draw token labels and axis titles
-    chosen: int | None = field(default=None)  # the panel to set off, by its place
+    chosen: int | None = None  # the panel to set off, by its place
+    seam: int | None = None  # the first key after the memory, where it is not mem_len
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,6 +67,10 @@ class Grid:
     @property
     def mem_len(self) -> int:
         return self.shape[1] - self.shape[0]
+
+    @property
+    def seam_at(self) -> int:
+        return self.mem_len if self.seam is None else self.seam
 
 
 def shared_limit(panels: list[np.ndarray], mask: np.ndarray) -> float:

@@ -110,7 +110,7 @@ def encode(
         data = levels.tobytes()
         panels.append(
             {
-                "name": panel.name, "title": panel.title, "formula": panel.formula, "kind": panel.kind, "step": step,
+                "title": panel.title, "formula": panel.formula, "kind": panel.kind, "step": step,
                 "colour": readable(panel.colour, theme.dark) if panel.colour else theme.ink,
                 "scale": scales.index(panel.scale), "offset": offset,
             }
@@ -119,8 +119,9 @@ def encode(
         offset += len(parts[-1])
     header = {
         "shape": grid.shape, "window": window, "pool": factor, "cells": hidden.shape, "bits": bits, "pin": grid.pin,
-        "columns": grid.columns, "axes": grid.axes, "chosen": grid.chosen, "tokens": grid.tokens, "label": grid.label,
-        "scales": [asdict(scale) for scale in scales], "panels": panels, "theme": asdict(theme), "texts": texts,
+        "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "chosen": grid.chosen, "label": grid.label,
+        "tokens": grid.tokens, "scales": [asdict(scale) for scale in scales], "panels": panels,
+        "theme": asdict(theme), "texts": texts,
     }  # fmt: skip
     text = json.dumps(header, ensure_ascii=False).encode()
     text = text.ljust(len(text) + -len(text) % 4, b" ")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -77,7 +78,7 @@ def page(name: str) -> View:
     controls: list[Callable[[], object]] = []
     try:
         return choose_view(controls, corner)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         draw_sidebar(controls)
         st.error(escape(str(error)))
         st.stop()
@@ -123,7 +124,7 @@ def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) ->
     pick = partial(st.segmented_control, required=True)
     controls.append(lambda: pick(_("Layer"), layers, format_func="L{}".format, **layer.widget))
     controls.append(lambda: pick(_("Head"), heads, format_func="H{}".format, **head.widget))
-    shown = [show_token(checkpoint.vocab.tokens[i]) for i in source.ids]
+    shown = [show_token(checkpoint.vocab.tokens[i]) for i in np.frombuffer(source.ids, np.int32)]
     dark = st.context.theme.type == "dark"
     return View(checkpoint, source, shown, layer.value, head.value, dark, corner, tuple(controls))
 
@@ -152,7 +153,7 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[
     if used < len(encoded.ids):
         message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
         controls.append(partial(st.caption, message.format(n=len(encoded.ids), used=used, memory=mem_len)))
-    return source._replace(ids=tuple(encoded.ids[-used:]), mem_len=mem_len)
+    return source._replace(ids=np.array(encoded.ids[-used:], np.int32).tobytes(), mem_len=mem_len)
 
 
 def draw_lengths(memory: Kept, segment: Kept, lengths: list[int]) -> None:
@@ -198,7 +199,7 @@ def show_card(checkpoint: Checkpoint) -> None:
     if loss is not None:
         lines.append(
             _("{text}: validation loss {loss:.3f} nats per token").format(
-                text=escape(str(training["text"]["name"])), loss=loss
+                text=escape(training.get("text", {}).get("name", "–")), loss=loss
             )
         )
     st.caption("  \n".join(lines))

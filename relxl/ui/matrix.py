@@ -22,7 +22,7 @@ MANY_PANELS = 6  # above this a level has 8 bits: panels this small show no more
 
 @dataclass(frozen=True)
 class MatrixSelection:
-    """Hold what is pinned and the part that is zoomed to; None where nothing is."""
+    """Hold the cell that is pinned and the part that is zoomed to; None where nothing is."""
 
     pin: tuple[int, int] | None
     window: Window | None
@@ -56,13 +56,13 @@ def matrix_view(
 
     def zoomed() -> None:
         window = st.session_state[key].window
-        st.session_state[window_key] = None if window is None else Window(*map(int, window))
+        st.session_state[window_key] = window and (grid.shape, Window(*map(int, window)))
 
-    window = st.session_state.get(window_key)
-    if window is not None and not window.fits(grid.shape):
-        window = st.session_state[window_key] = None
+    shape, window = st.session_state.get(window_key) or (None, None)
+    if shape != grid.shape:  # the part of another matrix
+        window = None
     bits = 8 if len(grid.panels) > MANY_PANELS else 16
-    data = encode(grid, theme_of(dark), view_texts(), window, max_side=960 // grid.columns, bits=bits)
+    data = encode(grid, theme_of(dark), view_texts(), window, max_side=max(960 // grid.columns, 16), bits=bits)
     COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
     return MatrixSelection(grid.pin, window)
 

@@ -13,9 +13,11 @@ from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.trace import HeadTerms
 from relxl.ui.matrix import matrix_view
-from relxl.ui.show import code, show
+from relxl.ui.show import code, plain, show
 from relxl.ui.state import choose, pick
 from relxl.ui.view import View
+
+MAX_TEXT_CELLS = 512 * 512  # as text or as a figure, more cells take minutes and hundreds of megabytes
 
 
 def presets(view: View) -> None:
@@ -80,7 +82,7 @@ def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
         mask=terms.mask,
         tokens=tuple(view.tokens),
         columns=3,
-        label=finding(view, query),
+        label=plain(finding(view, query)),
         pin=cell,
     )
 
@@ -213,7 +215,7 @@ def biases(view: View) -> None:
         )
 
 
-def all_heads(view: View) -> None:
+def all_heads(view: View, cell: tuple[int, int] | None) -> None:
     """Show one term, or all four, of all heads of the layer side by side; a click opens a head."""
     st.markdown("##### " + _("All heads of layer {layer}").format(layer=view.layer))
     names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {
@@ -238,21 +240,28 @@ def all_heads(view: View) -> None:
     label = _("{term} of {n} heads of layer {layer}, on one scale").format(
         term=names[chosen], n=len(heads), layer=view.layer
     )
+    cut = len(view.terms.mask) - len(shown.mask)  # queries before those shown
+    if cut:
+        message = _("The last {queries} queries of the text, numbered from there.")
+        st.caption(message.format(queries=len(shown.mask)))
     grid = Grid(
         panels=tuple(panels),
         mask=shown.mask,
-        tokens=tuple(view.tokens[-shown.mask.shape[1] :]),
-        columns=len(heads) if chosen == "all" else min(len(heads), 4),
+        tokens=tuple(view.tokens),
+        columns=len(heads) if chosen == "all" and len(heads) > 1 else min(len(panels), 4),
         label=label,
+        pin=(cell[0] - cut, cell[1]) if cell and cell[0] >= cut else None,
         axes=False,
         chosen=view.head,
+        seam=view.source.mem_len,
     )
-    cut = len(view.terms.mask) - len(shown.mask), len(view.tokens) - len(grid.tokens)
-    if any(cut):
-        query_len, key_len = shown.mask.shape
-        message = _("The last {queries} queries and {keys} keys of the text, numbered from there.")
-        st.caption(message.format(queries=query_len, keys=key_len))
-    matrix_view(grid, key="heads", dark=view.dark, on_pin=lambda cell, panel: open_head(cell, panel % len(heads), cut))
+    matrix_view(
+        grid,
+        key="heads",
+        dark=view.dark,
+        on_pin=lambda cell, panel: open_head(cell, panel % len(heads), cut),
+        on_head=lambda step: step_head(view, step),
+    )
     if st.toggle(_("Show as table"), key="table_heads"):
         st.dataframe(diagnostics.heads_table(view.measures, view.layer), hide_index=True)
 
@@ -262,10 +271,11 @@ def head_name(view: View, head: int, term: str = "") -> str:
     return f"{letter}L{view.layer}H{head}"
 
 
-def open_head(cell: tuple[int, int] | None, head: int, cut: tuple[int, int]) -> None:
-    """Choose a head and the cell that was clicked; `cut` queries and keys stand before those shown."""
+def open_head(cell: tuple[int, int] | None, head: int, cut: int) -> None:
+    """Choose a head and the cell that was clicked; `cut` queries stand before those shown."""
+    choose(c=int(cell is not None), h=head)
     if cell is not None:
-        choose(h=head, q=cell[0] + cut[0], k=cell[1] + cut[1], c=1)
+        choose(q=cell[0] + cut, k=cell[1])
 
 
 def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
@@ -283,11 +293,15 @@ def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
 
         return matrix_figure(score_grid(view, cell, query)).to_html(include_plotlyjs=True)
 
+    small = view.terms.mask.size <= MAX_TEXT_CELLS
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button("HTML", html, f"{name}.html", "text/html", on_click="ignore")
-        st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
+        if small:
+            st.download_button("HTML", html, f"{name}.html", "text/html", on_click="ignore")
+            st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
         st.download_button("NPZ", npz, f"{name}.npz", "application/octet-stream", on_click="ignore")
         st.caption(_("Every cell of {head}: the four terms, their sum, mask and probability.").format(head=view.label))
+        if not small:
+            st.caption(_("As CSV or HTML up to {n} cells.").format(n=MAX_TEXT_CELLS))
 
 
 def how(view: View) -> None:

@@ -17,17 +17,23 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Show text in a monospaced face inside markdown, exactly as it is."""
-    fence = "``" if "`" in text else "`"
-    space = " " if fence == "``" else ""
+    """Show text in a monospaced face inside markdown, exactly as it is: the fence is longer than any inside."""
+    text = re.sub(r"\s", " ", text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if len(fence) > 1 else ""
     return f"{fence}{space}{text}{space}{fence}"
+
+
+def plain(text: str) -> str:
+    """Take the marks of markdown out of a sentence of ours, for those who hear it."""
+    return re.sub(r"[\\`*]", "", text)
 
 
 def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], object] | None = None) -> None:
     """Show a figure, what it says for those who can not see it, and its numbers (anything tabular) on demand."""
     config = {"displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
     config["toImageButtonOptions"] = {"format": "svg", "filename": f"relxl_{key}"}
-    st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config)
+    st.plotly_chart(figure, theme=None, key=key, alt=plain(alt), config=config)
     if table is not None and st.toggle(_("Show as table"), key=f"table_{key}"):
         st.dataframe(table(), hide_index=True, height=280)
 

@@ -6,6 +6,7 @@ the folder, the state of its files, the token ids, the memory length.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +16,11 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
-from relxl.checkpoint import Checkpoint, open_checkpoint
+from relxl.checkpoint import PARTS, Checkpoint, open_checkpoint
 from relxl.proof import Proof, prove
 from relxl.trace import HeadTerms, LayerTerms, Trace, run
 
-TAIL_QUERIES, TAIL_KEYS = 256, 512  # all heads at once are looked at on the end of a long text
+LAST_QUERIES = 256  # of a long text, all heads at once are looked at for so many queries
 
 
 class Source(NamedTuple):
@@ -27,14 +28,14 @@ class Source(NamedTuple):
 
     folder: str
     stamp: tuple  # name, time and size of each file: another state of the folder is another checkpoint
-    ids: tuple[int, ...] = ()
+    ids: bytes = b""  # of int32: a tuple of two thousand numbers takes longer to hash than a head to split
     mem_len: int = 0
 
 
 def source_of(folder: Path) -> Source:
     """Identify a checkpoint folder by its files, without reading the weights."""
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return Source(str(folder), tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in files))
+    stats = [(name, (folder / name).stat()) for name in PARTS if (folder / name).exists()]
+    return Source(str(folder), tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats))
 
 
 @dataclass(frozen=True)
@@ -58,32 +59,32 @@ class View:
     def looks(self) -> dict[str, style.Term]:
         return style.terms_of(self.checkpoint.config.positions)
 
-    @property
+    @cached_property
     def terms(self) -> HeadTerms:
         """Split the scores of the chosen head."""
         return self.split.head(self.head)
 
-    @property
+    @cached_property
     def split(self) -> LayerTerms:
         """Split the scores of the chosen head, as one head of its layer."""
         return cached_terms(self.source, self.layer, self.head)
 
-    @property
+    @cached_property
     def all_heads(self) -> LayerTerms:
-        """Split the scores of all heads of the chosen layer, for the last queries and keys of the text."""
+        """Split the scores of all heads of the chosen layer, for the last queries of the text."""
         return cached_heads(self.source, self.layer)
 
-    @property
+    @cached_property
     def shares(self) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Give each term's share in the chosen head, and in each of its rows."""
         return cached_shares(self.source, self.layer, self.head)
 
-    @property
+    @cached_property
     def proof(self) -> Proof:
         """Prove the split of the chosen head."""
         return cached_proof(self.source, self.layer, self.head)
 
-    @property
+    @cached_property
     def measures(self) -> dict[str, np.ndarray]:
         """Measure every head of the model on this text: [layer head] a measure."""
         return cached_measures(self.source)
@@ -101,7 +102,7 @@ def cached_checkpoint(folder: str, stamp: tuple) -> Checkpoint:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def cached_trace(source: Source) -> Trace:
     model = cached_checkpoint(source.folder, source.stamp).model
-    return run(model, torch.tensor([source.ids]), source.mem_len)
+    return run(model, torch.tensor(np.frombuffer(source.ids, np.int32)[None].copy()).long(), source.mem_len)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)  # 67 MB each at 2,048 tokens
@@ -111,7 +112,7 @@ def cached_terms(source: Source, layer: int, head: int) -> LayerTerms:
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def cached_heads(source: Source, layer: int) -> LayerTerms:
-    return cached_trace(source).terms(layer, queries=TAIL_QUERIES, keys=TAIL_KEYS)
+    return cached_trace(source).terms(layer, queries=LAST_QUERIES)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -131,7 +132,7 @@ def cached_measures(source: Source) -> dict[str, np.ndarray]:
     trace = cached_trace(source)
     layers = []
     for layer in range(trace.model.config.n_layer):  # one layer at a time: nothing quadratic is kept for all
-        shown = trace.terms(layer, queries=TAIL_QUERIES, keys=TAIL_KEYS)
+        shown = trace.terms(layer, queries=LAST_QUERIES)
         terms = {name: term[0] for name, term in shown.terms.items()}
         layers.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance))
     return {name: np.stack([measures[name] for measures in layers]) for name in layers[0]}
