@@ -24,7 +24,9 @@ def centre(watched, panel, row, col, rows, cols):
 
 def shown_terms(watched, layer, head):
     checkpoint = open_checkpoint(ROOT / "checkpoints/shakespeare-learned")
-    ids = checkpoint.vocab.encode(watched.page.get_by_role("textbox", name="Text").input_value()).ids
+    box = watched.page.get_by_role("textbox", name="Text")
+    expect(box).not_to_have_value("")  # the sidebar is drawn after the picture
+    ids = checkpoint.vocab.encode(box.input_value()).ids
     used, mem_len = split_memory(len(ids), 128, 128)
     return run(checkpoint.model, torch.tensor([ids[-used:]]), mem_len).terms(layer).head(head)
 
@@ -166,3 +168,50 @@ def test_a_long_text_is_pooled_says_so_and_zooms_to_exact_cells(watch):
     app.page.mouse.up()
     expect(overview.locator(".note")).to_contain_text("drag to zoom, double-click to reset")
     app.settle()
+
+
+def test_a_stroke_is_no_zoom_a_double_click_pins_nothing_and_shortcuts_stay_the_browsers(watch):
+    app = watch().open(LINK)
+    rows, cols = shown_terms(app, 1, 2).mask.shape
+    before = app.pixels()
+    for to in [(12, 60), (38, 31)]:  # along a row, along a column
+        app.page.mouse.move(*centre(app, 0, 12, 30, rows, cols))
+        app.page.mouse.down()
+        app.page.mouse.move(*centre(app, 0, *to, rows, cols), steps=4)
+        app.page.mouse.up()
+    app.page.mouse.move(0, 0)
+    app.settle()
+    assert app.pixels() == before
+    app.view.press("+")
+    app.settle()
+    app.canvas.dblclick()
+    app.settle()
+    expect(app.page.get_by_label("Query", exact=True)).to_have_value("7")
+    expect(app.page.get_by_label("Key", exact=True)).to_have_value("20")
+    taken = app.view.evaluate(
+        "view => !view.dispatchEvent(new KeyboardEvent('keydown', {key: '+', ctrlKey: true, cancelable: true}))"
+    )
+    assert not taken
+
+
+def test_quick_arrow_keys_lose_no_step(watch):
+    app = watch().open(LINK)
+    for pause in (0, 170, 0, 0, 250, 0, 0):
+        app.view.press("ArrowRight")
+        app.page.wait_for_timeout(pause)
+    expect(app.page.get_by_label("Key", exact=True)).to_have_value("27")
+
+
+def test_a_zoom_into_a_long_text_does_not_outlive_it(watch):
+    app = watch().open("/Score_terms?ck=shakespeare-learned&l=1&h=2&m=0&n=512")
+    box = app.page.get_by_role("textbox", name="Text")
+    for text, note in [
+        ("Is this the promised end? " * 20, "2 × 2 cells"),
+        ("Is this the promised end? " * 16, "2 × 2 cells"),
+    ]:
+        box.fill(text)
+        box.press("Control+Enter")
+        expect(app.view.locator(".note")).to_contain_text(note)
+        app.view.locator("button.in").click()
+        expect(app.view.locator(".note")).to_contain_text("drag to zoom, double-click to reset")
+        app.settle()
