@@ -75,3 +75,22 @@ def test_the_measurement_leaves_the_collector_and_autograd_as_they_were():
     x = make_inputs(8)
     assert len(engine.time_rounds({"bound": x, "relxl": x}, 3)["relxl"]) == 3
     assert gc.isenabled() and torch.is_grad_enabled()
+
+
+def test_the_browser_table_shows_times_ratios_bytes_and_other_units():
+    from relxl.bench.browser import table
+
+    rows = [
+        {"what": "head", "length": 512, "ms": 250.4, "ratio": 2.5, "bytes": 752_214},
+        {"what": "browser heap", "length": 512, "value": 48.3, "unit": "MB"},
+        {"what": "cold start, relxl", "ms": 3700.0, "ratio": 1.1},
+    ]
+    _, head, heap, cold = table({"rows": rows}).splitlines()
+    assert head.split() == ["head", "512", "250", "ms", "2.50", "752"]
+    assert heap.split() == ["browser", "heap", "512", "48", "MB"] and cold.split()[-3:] == ["3700", "ms", "1.10"]
+
+
+@pytest.mark.parametrize("lengths", ["", "1", "128,x", "99999"])
+def test_bad_lengths_of_the_browser_bench_are_refused_before_anything_starts(lengths, capsys):
+    assert main(["bench", "browser", "--lengths", lengths]) == 2
+    assert "--lengths" in capsys.readouterr().err
