@@ -81,6 +81,23 @@ def test_gradients_equal_those_of_the_explicit_form(case, positions):
             torch.testing.assert_close(fast[name].grad, explicit[name].grad, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("clamp_len", [None, 3])
+@pytest.mark.parametrize("case", ["self", "cross_long_query", "cross_long_key", "memory"])
+def test_gradients_equal_those_of_the_double_loop(case, clamp_len):
+    query_len, key_len, mem_len = CASES[case]
+    pairs = relative_pairs(query_len, key_len, mem_len)
+    fast, loops = make_inputs(query_len, key_len, True), make_inputs(query_len, key_len, True)
+    rows = learned_rows(fast["table"], pairs.distances, clamp_len)
+    weight = torch.randn(4, HEAD, query_len, key_len, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    terms = fast_terms(fast, pairs, rows).dense()
+    sum((term[0] * w).sum() for term, w in zip(terms.values(), weight, strict=True)).backward()
+    rows = learned_rows(loops["table"], pairs.distance, clamp_len)
+    arguments = (loops["query"][0], loops["key"][0], rows, loops["w_k_pos"], loops["u"], loops["v"], 0.31)
+    sum((term * w).sum() for term, w in zip(naive_scores(*arguments).values(), weight, strict=True)).backward()
+    for name in fast:
+        torch.testing.assert_close(fast[name].grad, loops[name].grad, rtol=0, atol=1e-11)
+
+
 @settings(deadline=None, max_examples=60)
 @given(query_len=st.integers(1, 9), key_len=st.integers(1, 9), mem_len=st.integers(0, 9))
 def test_the_view_reads_what_the_map_says(query_len, key_len, mem_len):

@@ -56,7 +56,7 @@ class Grid:
     columns: int
     label: str  # what the grid shows, for those who can not see it
     pin: tuple[int, int] | None = None
-    axes: bool = True  # draw token labels and axis titles
+    axes: bool = True  # label the outer panels with tokens
     chosen: int | None = None  # the panel to set off, by its place
     seam: int | None = None  # the first key after the memory, where it is not mem_len
 
