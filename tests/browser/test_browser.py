@@ -20,7 +20,7 @@ def test_home_paints_and_the_door_leads_to_score_terms_with_the_same_head(watch)
     home.page.get_by_test_id("stSidebar").get_by_role("link", name="Score terms").click()
     expect(home.page.get_by_role("heading", name="What is this head's score made of")).to_be_visible()
     home.settle()
-    assert "l=2" in home.page.url and "h=6" in home.page.url
+    expect(home.page).to_have_url(re.compile("l=2.*h=6"))
     expect(home.page.get_by_text("Explain this cell")).to_be_visible()
 
 
@@ -42,8 +42,8 @@ def test_a_link_opened_elsewhere_shows_the_same(watch):
     other = watch().open(first.page.url.removeprefix(first.server))
     assert first.pixels() == other.pixels()
     for watched in (first, other):
-        assert watched.page.get_by_label("Query", exact=True).input_value() == "7"
-        assert watched.page.get_by_label("Key", exact=True).input_value() == "20"
+        expect(watched.page.get_by_label("Query", exact=True)).to_have_value("7")
+        expect(watched.page.get_by_label("Key", exact=True)).to_have_value("20")
 
 
 def test_arrow_keys_move_the_cell(watch):
