@@ -87,7 +87,12 @@ class MatrixView {
     const before = this.picture;
     this.picture = picture;
     this.send = send;
-    if (!this.pinTimer) this.pin = picture.pin; // an answer to an older request must not undo a newer one
+    // an answer to an older request must not undo a newer pin; after three seconds Python is right all the same
+    const late = this.sent && performance.now() - this.sent.time < 3000 && String(picture.pin) !== String(this.sent.cell);
+    if (!this.pinTimer && !late) {
+      this.pin = picture.pin;
+      this.sent = null;
+    }
     const [rows, cols] = picture.shape;
     const same = before && before.shape[0] === rows && before.shape[1] === cols;
     if (!same) {
@@ -486,6 +491,7 @@ class MatrixView {
     clearTimeout(this.pinTimer);
     this.pinTimer = setTimeout(() => {
       this.pinTimer = 0;
+      this.sent = { cell, time: performance.now() };
       this.send("pin", { cell, panel: this.over });
     }, delay);
   }
