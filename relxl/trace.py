@@ -198,7 +198,7 @@ def split_memory(n_tokens: int, segment_len: int, mem_len: int) -> tuple[int, in
     """Say how a text of n_tokens is looked at: how many of its last tokens are used, and how many of those are memory.
 
     The last half of the text, at most one segment, are the queries; what comes before, at most mem_len, is memory.
-    With mem_len = 0 the queries are the last segment. So a view is never larger than what the model was trained on.
+    With mem_len = 0 the queries are the last segment.
     """
     query_len = min(segment_len, n_tokens if mem_len == 0 else -(-n_tokens // 2))
     used_memory = min(mem_len, n_tokens - query_len)

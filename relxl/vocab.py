@@ -53,5 +53,5 @@ class Vocab:
 
 
 def show_token(token: str) -> str:
-    """Give a visible form of a token: space as ␣, newline as ↵, other unprintable characters as U+XXXX."""
+    """Give a visible form of a token: space as ␣, newline as ↵, other unprintable ones as U+200B and so on."""
     return "".join(SHOWN.get(c) or (c if c.isprintable() else f"U+{ord(c):04X}") for c in token)

@@ -51,8 +51,12 @@ def pool(values: np.ndarray, factor: int) -> np.ndarray:
     """Let the value of largest magnitude stand for each block of `factor` cells a side; NaN wins."""
     if factor == 1:
         return values
-    low, high = reduce_blocks(values, factor, np.minimum), reduce_blocks(values, factor, np.maximum)
-    return np.where(high >= -low, high, low)  # a NaN is in both, and the comparison is not true of it
+    return larger(reduce_blocks(values, factor, np.minimum), reduce_blocks(values, factor, np.maximum))
+
+
+def larger(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Pick the one of larger magnitude of a block's least and greatest value; a NaN is in both, and stays."""
+    return np.where(high >= -low, high, low)
 
 
 def panel_values(panel: Panel, grid: Grid, window: Window, factor: int) -> np.ndarray:
@@ -71,8 +75,7 @@ def panel_values(panel: Panel, grid: Grid, window: Window, factor: int) -> np.nd
     reach = np.arange(-(factor - 1), factor)
     place = np.clip(query_len - 1 - (steps[:, None] + reach), 0, len(panel.values) - 1)  # distances descend
     blocks = panel.values[place]
-    low, high = blocks.min(axis=1), blocks.max(axis=1)
-    return np.where(high >= -low, high, low)
+    return larger(blocks.min(axis=1), blocks.max(axis=1))
 
 
 def to_levels(values: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
@@ -89,6 +92,11 @@ def to_levels(values: np.ndarray, bits: int) -> tuple[np.ndarray, float]:
     return levels.astype(dtype), step
 
 
+def even(data: bytes) -> bytes:
+    """Pad data to an even length: an array of 16-bit levels must start on an even byte."""
+    return data.ljust(len(data) + len(data) % 2, b"\0")
+
+
 def encode(
     grid: Grid, theme: Theme, texts: dict[str, str], window: Window | None = None, max_side: int = 320, bits: int = 16
 ) -> bytes:
@@ -102,12 +110,10 @@ def encode(
     hidden = ~grid.mask[window.row : window.row_end, window.col : window.col_end]
     hidden = reduce_blocks(hidden, factor, np.logical_and)  # a block is hidden where all of it is
     scales = list(dict.fromkeys(panel.scale for panel in grid.panels))
-    parts, panels, offset = [np.packbits(hidden).tobytes()], [], 0
-    offset = len(parts[0]) + len(parts[0]) % 2
-    parts[0] = parts[0].ljust(offset, b"\0")
+    parts, panels = [even(np.packbits(hidden).tobytes())], []
+    offset = len(parts[0])
     for panel in grid.panels:
         levels, step = to_levels(panel_values(panel, grid, window, factor), bits)
-        data = levels.tobytes()
         panels.append(
             {
                 "title": panel.title, "formula": panel.formula, "kind": panel.kind, "step": step,
@@ -115,7 +121,7 @@ def encode(
                 "scale": scales.index(panel.scale), "offset": offset,
             }
         )  # fmt: skip
-        parts.append(data.ljust(len(data) + len(data) % 2, b"\0"))
+        parts.append(even(levels.tobytes()))
         offset += len(parts[-1])
     header = {
         "shape": grid.shape, "window": window, "pool": factor, "cells": hidden.shape, "bits": bits, "pin": grid.pin,

@@ -8,6 +8,7 @@ import streamlit as st
 from relxl import diagnostics, style
 from relxl.export import arrays_of, csv_text, npz_bytes
 from relxl.figures import score_terms as figures
+from relxl.figures.matrix import matrix_figure
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
@@ -289,8 +290,6 @@ def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
         return npz_bytes(arrays_of(view.split, view.layer))
 
     def html() -> str:
-        from relxl.figures.matrix import matrix_figure  # plotly is slow to import, and most pages draw no figure of it
-
         return matrix_figure(score_grid(view, cell, query)).to_html(include_plotlyjs=True)
 
     small = view.terms.mask.size <= MAX_TEXT_CELLS
