@@ -15,6 +15,7 @@ picture, controls = st.columns([7, 1], gap="small")
 with picture:  # first, so that nobody waits for it; the rest follows in its place
     equation = st.container()
     sections.matrices(view, cell, query)
+ui.let_paint()
 with equation:
     sections.equation(view, query)
 with top:

@@ -28,6 +28,7 @@ class PairMap:
     """Say which query row and which distance each cell (query, key) of a score matrix reads: any map, by gathering.
 
     `distances` [distance] names the rows of the position table that goes with the map: descending, without gaps.
+    A cell may read nothing, the zero that a pad put there: its query row is -1, and its distance means nothing.
     """
 
     query_row: Tensor  # [query key] int
@@ -35,36 +36,54 @@ class PairMap:
     distances: Tensor  # [distance] int, descending
 
     def read(self, product: Tensor) -> Tensor:
-        """Pick product[query_row, distance] for each cell: [... query distance] -> [... query key]."""
-        return product[..., self.query_row, self.distances[0] - self.distance]
+        """Pick product[query_row, distance] for each cell, 0 for a pad: [... query distance] -> [... query key]."""
+        return product[..., self.query_row.clamp(min=0), self.column].where(self.query_row >= 0, 0)
 
     def read_curve(self, curve: Tensor) -> Tensor:
-        """Spread a curve over distance onto the cells: [... distance] -> [... query key]."""
-        return curve[..., self.distances[0] - self.distance]
+        """Spread a curve over distance onto the cells, 0 for a pad: [... distance] -> [... query key]."""
+        return curve[..., self.column].where(self.query_row >= 0, 0)
+
+    @property
+    def n_distance(self) -> int:
+        return len(self.distances)
+
+    @property
+    def column(self) -> Tensor:
+        """Give the column of the product that each cell reads, any one for a pad: [query key] int."""
+        return (self.distances[0] - self.distance).where(self.query_row >= 0, 0)
 
 
 @dataclass(frozen=True)
 class RelativePairs:
     """Be the right map, (i, m + i - j): its cells lie at constant strides, so it is read as a view, without a copy.
 
-    The tables of a `PairMap` are made only when somebody asks for them: at length 2048 one of them is 34 MB.
+    What a `PairMap` holds is made only when somebody asks for it: at length 2048 one of its tables is 34 MB.
     """
 
     query_len: int
     key_len: int
     mem_len: int
-    distances: Tensor  # [distance] int, descending
+    device: torch.device | str | None = None
+
+    @property
+    def n_distance(self) -> int:
+        return self.query_len + self.key_len - 1
+
+    @property
+    def distances(self) -> Tensor:
+        """Name the rows of the position table, descending: [distance] int, tokens."""
+        return torch.arange(self.mem_len + self.query_len - 1, self.mem_len - self.key_len, -1, device=self.device)
 
     @property
     def query_row(self) -> Tensor:
         """Give the query row of each cell, i: [query key] int."""
-        row = torch.arange(self.query_len, device=self.distances.device)
+        row = torch.arange(self.query_len, device=self.device)
         return row[:, None].expand(self.query_len, self.key_len)
 
     @property
     def distance(self) -> Tensor:
         """Give the distance of each cell, m + i - j: [query key] int, tokens."""
-        return self.mem_len + self.query_row - torch.arange(self.key_len, device=self.distances.device)
+        return self.mem_len + self.query_row - torch.arange(self.key_len, device=self.device)
 
     def read(self, product: Tensor) -> Tensor:
         """Pick product[i, m + i - j] for each cell, as a view: [... query distance] -> [... query key].
@@ -102,8 +121,7 @@ def relative_pairs(
             f"attention needs at least one query and one key and no negative memory, got query_len={query_len}, "
             f"key_len={key_len}, mem_len={mem_len}"
         )
-    distances = torch.arange(mem_len + query_len - 1, mem_len - key_len, -1, device=device)
-    return RelativePairs(query_len, key_len, mem_len, distances)
+    return RelativePairs(query_len, key_len, mem_len, device)
 
 
 @dataclass(frozen=True)
@@ -148,7 +166,7 @@ def score_terms(
     query [batch head query d_head], key [batch head key d_head], position_key [head distance d_head] with one row
     for each of `pairs.distances`, u and v [head d_head]. Source: Dai et al. 2019, section 3.3, terms (a) to (d).
     """
-    expected = (query.shape[1], len(pairs.distances), query.shape[3])
+    expected = (query.shape[1], pairs.n_distance, query.shape[3])
     if tuple(position_key.shape) != expected:
         raise ValueError(
             f"position_key has shape {tuple(position_key.shape)}, but {expected[0]} heads, the {expected[1]} distances "
@@ -159,6 +177,6 @@ def score_terms(
         content=query @ key.mT,
         content_position=pairs.read(query @ position_key.mT),
         u_bias=(u[:, None] @ key.mT).squeeze(-2),
-        v_bias=(v[:, None] @ position_key.mT).squeeze(-2),
+        v_bias=torch.bmm(v[:, None], position_key.mT).squeeze(1),
         pairs=pairs,
     )

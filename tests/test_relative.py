@@ -113,6 +113,21 @@ def test_the_view_reads_what_the_map_says(query_len, key_len, mem_len):
     assert torch.equal(pairs.read(product[1]), gathered.read(product[1]))
 
 
+def test_a_cell_that_reads_nothing_is_zero_and_gives_no_gradient():
+    """Hold the zero of a pad apart from the distance 0, also where the value under it is not finite."""
+    pairs = PairMap(torch.tensor([[0, -1], [-1, 1]]), torch.tensor([[1, 0], [99, 0]]), torch.tensor([1, 0, -1]))
+    product = torch.tensor([[2.0, 3.0, 5.0], [7.0, 11.0, torch.nan]], requires_grad=True)
+    curve = torch.tensor([13.0, 17.0, torch.nan], requires_grad=True)
+    read, spread = pairs.read(product.expand(2, 2, 3)), pairs.read_curve(curve)
+    assert read.tolist() == [[[2, 0], [0, 11]]] * 2 and spread.tolist() == [[13, 0], [0, 17]]
+    (read.sum() + spread.sum()).backward()
+    assert product.grad.tolist() == [[2, 0, 0], [0, 2, 0]] and curve.grad.tolist() == [1, 1, 0]
+    product = torch.full((2, 3), torch.inf, requires_grad=True)
+    pairs = PairMap(torch.full((2, 2), -1), torch.zeros(2, 2, dtype=torch.int64), pairs.distances)
+    (pairs.read(product).sum() + pairs.read_curve(product).sum()).backward()
+    assert not pairs.read(product).any() and not product.grad.any()
+
+
 def test_distance_is_memory_plus_query_minus_key():
     pairs = relative_pairs(query_len=2, key_len=5, mem_len=3)
     assert pairs.distance.tolist() == [[3, 2, 1, 0, -1], [4, 3, 2, 1, 0]]

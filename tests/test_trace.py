@@ -48,6 +48,18 @@ def test_memory_changes_nothing_but_which_queries_are_shown(positions, tokens):
 
 
 @pytest.mark.parametrize("mem_len", [0, 6])
+@pytest.mark.parametrize("positions", ALL_POSITIONS)
+def test_a_run_read_in_pieces_gives_what_one_piece_gives(positions, mem_len, tokens, monkeypatch):
+    model = tiny_model(positions)
+    whole = run(model, tokens, mem_len)
+    monkeypatch.setattr("relxl.trace.PIECE_LEN", 5)
+    pieces = run(model, tokens, mem_len)
+    for got, expected in zip(pieces.hidden, whole.hidden, strict=True):
+        torch.testing.assert_close(got, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(pieces.output_logits, whole.output_logits, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("mem_len", [0, 6])
 @pytest.mark.parametrize("clamp_len", [None, 3])
 @pytest.mark.parametrize("positions", ALL_POSITIONS)
 def test_a_cell_explained_by_the_definition_equals_the_matrix(positions, clamp_len, mem_len, tokens):

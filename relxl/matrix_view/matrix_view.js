@@ -101,8 +101,10 @@ class MatrixView {
     }
     if (!this.pointer) this.over = picture.chosen ?? 0;
     this.over = Math.min(this.over, picture.panels.length - 1);
-    for (const [name, colour] of Object.entries(picture.theme)) {
-      if (typeof colour === "string") this.root.style.setProperty(`--${name}`, colour);
+    if (before?.theme.dark !== picture.theme.dark) {
+      for (const [name, colour] of Object.entries(picture.theme)) {
+        if (typeof colour === "string") this.root.style.setProperty(`--${name}`, colour);
+      }
     }
     this.root.setAttribute("aria-label", picture.label);
     this.parts.in.ariaLabel = this.parts.in.title = picture.texts.zoom_in;

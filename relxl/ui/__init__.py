@@ -10,7 +10,14 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     score_terms.py  the sections of the page "Score terms"
 """
 
+import os
+
+# An idle torch thread must sleep: by default it spins, and beside a browser or a second session a split that takes 1 ms
+# alone takes 50. It is read when torch is first imported, so it stands before everything else.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 from relxl.ui.frame import doors, finish, model_card, page
+from relxl.ui.show import let_paint
 from relxl.ui.state import keep_cell, pick_cell
 
-__all__ = ["doors", "finish", "keep_cell", "model_card", "page", "pick_cell"]
+__all__ = ["doors", "finish", "keep_cell", "let_paint", "model_card", "page", "pick_cell"]

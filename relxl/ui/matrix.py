@@ -61,10 +61,15 @@ def matrix_view(
     shape, window = st.session_state.get(window_key) or (None, None)
     if shape != grid.shape:  # the part of another matrix
         window = None
-    bits = 8 if len(grid.panels) > MANY_PANELS else 16
-    data = encode(grid, theme_of(dark), view_texts(), window, max_side=max(960 // grid.columns, 16), bits=bits)
+    data = payload(grid, dark, window)
     COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
     return MatrixSelection(grid.pin, window)
+
+
+def payload(grid: Grid, dark: bool, window: Window | None = None) -> bytes:
+    """Encode a grid as finely as its panels can show it: all that the view brings to the browser for a picture."""
+    bits = 8 if len(grid.panels) > MANY_PANELS else 16
+    return encode(grid, theme_of(dark), view_texts(), window, max_side=max(960 // grid.columns, 16), bits=bits)
 
 
 def view_texts() -> dict[str, str]:

@@ -15,7 +15,7 @@ from relxl.matrix_view.panel import shared_limit
 from relxl.trace import HeadTerms
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
-from relxl.ui.state import choose, pick
+from relxl.ui.state import choose, chosen, pick, write_link
 from relxl.ui.view import View
 
 MAX_TEXT_CELLS = 512 * 512  # as text or as a figure, more cells take minutes and hundreds of megabytes
@@ -83,7 +83,7 @@ def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
         mask=terms.mask,
         tokens=tuple(view.tokens),
         columns=3,
-        label=plain(finding(view, query)),
+        label=f"{view.label}: {plain(where_it_looks(view, query))}",
         pin=cell,
     )
 
@@ -111,19 +111,8 @@ def step_head(view: View, step: int) -> None:
 
 def finding(view: View, query: int) -> str:
     """Say in one sentence what the head's score is made of and where the chosen query looks; markdown."""
-    terms = view.terms
     shares, _rows = view.shares
-    key = int(np.nan_to_num(terms.probs[query]).argmax())
-    where = _(
-        "Query {query} {query_token} gives {p} of its attention to key {key} {key_token} at distance {distance}."
-    ).format(
-        query=query,
-        query_token=code(view.tokens[view.source.mem_len + query]),
-        p=style.percent(terms.probs[query, key]),
-        key=key,
-        key_token=code(view.tokens[key]),
-        distance=terms.distance[query, key],
-    )
+    where = where_it_looks(view, query)
     if any(np.isnan(share) for share in shares.values()):
         return where
     name = max(shares, key=shares.get)
@@ -133,6 +122,22 @@ def finding(view: View, query: int) -> str:
         head=view.label,
     )
     return f"{what} {where}"
+
+
+def where_it_looks(view: View, query: int) -> str:
+    """Say in one sentence where the chosen query looks; markdown."""
+    terms = view.terms
+    key = int(np.nan_to_num(terms.probs[query]).argmax())
+    return _(
+        "Query {query} {query_token} gives {p} of its attention to key {key} {key_token} at distance {distance}."
+    ).format(
+        query=query,
+        query_token=code(view.tokens[view.source.mem_len + query]),
+        p=style.percent(terms.probs[query, key]),
+        key=key,
+        key_token=code(view.tokens[key]),
+        distance=terms.distance[query, key],
+    )
 
 
 def explanation(view: View, pinned: tuple[int, int] | None) -> None:
@@ -218,19 +223,27 @@ def biases(view: View) -> None:
 
 def all_heads(view: View, cell: tuple[int, int] | None) -> None:
     """Show one term, or all four, of all heads of the layer side by side; a click opens a head."""
+    draw_heads(view, cell, chosen("h", "q", "k", "c"))
+
+
+@st.fragment
+def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
+    """Draw the heads; another term redraws them alone, another head or cell the whole page."""
+    if chosen("h", "q", "k", "c") != before:
+        st.rerun()
     st.markdown("##### " + _("All heads of layer {layer}").format(layer=view.layer))
     names = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {
         "sum": _("sum"),
         "all": _("all four"),
     }
-    chosen = pick("t", _("Term"), list(names), names)
+    shown_term = pick("t", _("Term"), list(names), names)
     shown = view.all_heads
     heads = [shown.head(head) for head in shown.heads]
-    if chosen == "sum":
+    if shown_term == "sum":
         scale = Scale("diverging", shared_limit([terms.logits for terms in heads], shown.mask), _("score"))
         panels = [Panel("sum", head_name(view, head), terms.logits, scale) for head, terms in enumerate(heads)]
     else:
-        terms_shown = list(view.looks) if chosen == "all" else [chosen]
+        terms_shown = list(view.looks) if shown_term == "all" else [shown_term]
         limit = shared_limit([terms.terms[name] for terms in heads for name in terms_shown], shown.mask)
         scale = Scale("diverging", limit, _("score"))
         panels = [
@@ -239,7 +252,7 @@ def all_heads(view: View, cell: tuple[int, int] | None) -> None:
             for head, terms in enumerate(heads)
         ]
     label = _("{term} of {n} heads of layer {layer}, on one scale").format(
-        term=names[chosen], n=len(heads), layer=view.layer
+        term=names[shown_term], n=len(heads), layer=view.layer
     )
     cut = len(view.terms.mask) - len(shown.mask)  # queries before those shown
     if cut:
@@ -249,7 +262,7 @@ def all_heads(view: View, cell: tuple[int, int] | None) -> None:
         panels=tuple(panels),
         mask=shown.mask,
         tokens=tuple(view.tokens),
-        columns=len(heads) if chosen == "all" and len(heads) > 1 else min(len(panels), 4),
+        columns=len(heads) if shown_term == "all" and len(heads) > 1 else min(len(panels), 4),
         label=label,
         pin=(cell[0] - cut, cell[1]) if cell and cell[0] >= cut else None,
         axes=False,
@@ -265,6 +278,7 @@ def all_heads(view: View, cell: tuple[int, int] | None) -> None:
     )
     if st.toggle(_("Show as table"), key="table_heads"):
         st.dataframe(diagnostics.heads_table(view.measures, view.layer), hide_index=True)
+    write_link()
 
 
 def head_name(view: View, head: int, term: str = "") -> str:

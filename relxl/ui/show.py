@@ -1,6 +1,7 @@
 """How things are shown on every page: figures with their table twin, the proof badge, text from outside."""
 
 import re
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +10,19 @@ import streamlit as st
 
 from relxl.language import _
 from relxl.proof import Proof
+
+PAINT_SECONDS = 0.12
+
+
+def let_paint() -> None:
+    """Leave the browser the time to paint what was drawn so far.
+
+    Charts that arrive together with a matrix are drawn before it and cost it twice its own time. A newer click does
+    not wait: reading the session's state is where Streamlit ends an outdated run.
+    """
+    for _step in range(8):
+        time.sleep(PAINT_SECONDS / 8)
+        st.session_state.get("kept")
 
 
 def escape(text: str) -> str:

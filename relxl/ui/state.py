@@ -69,6 +69,11 @@ def choose(**values: Any) -> None:
     kept_values().update(values)
 
 
+def chosen(*names: str) -> tuple:
+    """Give the values of controls as they stand now."""
+    return tuple(kept_values().get(name) for name in names)
+
+
 def write_link() -> None:
     """Write the kept values into the address, those of other pages too."""
     kept = kept_values()
