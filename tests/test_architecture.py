@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 PURE = {"config", "language", "style", "files", "relative", "positions", "vocab", "definition"}
 ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may import
     **{name: set() for name in PURE},
+    "shift": {"relative"},
     "masking": {"relative", "positions"},
     "model": {"config", "relative", "positions", "masking"},
     "trace": {"config", "model", "relative", "positions", "masking", "definition"},
@@ -22,7 +23,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "diagnostics": set(),
     "matrix_view": {"style"},
     "figures": {"style", "language", "matrix_view"},
-    "bench": {"relative"},
+    "bench": {"checkpoint", "matrix_view", "relative", "trace", "ui", "vocab"},
     "cli": {"config", "checkpoint", "export", "trace", "training", "vocab", "bench"},
     "__main__": {"cli"},
 }
@@ -31,8 +32,10 @@ LIBRARIES = {  # a library -> the modules that may import it
     "plotly": {"figures", "ui", "bench"},
     "pandas": {"diagnostics", "ui"},
     "playwright": {"bench"},
+    "bertviz": {"bench"},
     "torch": {
         "relative",
+        "shift",
         "positions",
         "masking",
         "definition",
