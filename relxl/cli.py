@@ -240,20 +240,21 @@ def add_bench(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("bench", help="measure relxl side by side with its bounds and its peers")
     subjects = parser.add_subparsers(required=True, metavar="WHAT")
     engine = subjects.add_parser("engine", help="time and peak memory of the four-term split")
-    engine.add_argument(
-        "--lengths", default="128,256,512,1024,2048", help="query lengths apart by commas (default: %(default)s)"
-    )
     engine.add_argument("--rounds", type=whole_number, help="rounds a length; without it 5 to 200, by length")
     engine.add_argument("--threads", type=whole_number, help="torch threads; without it torch decides")
-    engine.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
     engine.add_argument("--plot", type=Path, metavar="FILE.html", help="draw them")
     engine.set_defaults(run=run_bench_engine)
     browser = subjects.add_parser("browser", help="from a control to the painted matrices, in a real Chromium")
-    browser.add_argument("--lengths", default="128,512,2048", help="lengths apart by commas (default: %(default)s)")
     browser.add_argument("--rounds", type=whole_number, default=7, help="changes a row (default: %(default)s)")
     browser.add_argument("--cold-rounds", type=whole_number, default=3, help="cold starts (default: %(default)s)")
-    browser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
     browser.set_defaults(run=run_bench_browser)
+    peers = subjects.add_parser("peers", help="the matrix view beside BertViz, in a real Chromium")
+    peers.add_argument("--rounds", type=whole_number, default=3, help="pictures a row (default: %(default)s)")
+    peers.add_argument("--scripts", type=Path, metavar="FOLDER", help="what BertViz's page loads, else from its CDN")
+    peers.set_defaults(run=run_bench_peers)
+    for parser, lengths in ((engine, "128,256,512,1024,2048"), (browser, "128,512,2048"), (peers, "64,128")):
+        parser.add_argument("--lengths", default=lengths, help="lengths apart by commas (default: %(default)s)")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
 
 
 def run_bench_engine(options: argparse.Namespace) -> int:
@@ -266,6 +267,12 @@ def run_bench_browser(options: argparse.Namespace) -> int:
     from relxl.bench.browser import bench_browser
 
     return bench_browser(options.lengths, options.rounds, options.cold_rounds, options.json)
+
+
+def run_bench_peers(options: argparse.Namespace) -> int:
+    from relxl.bench.peers import bench_peers
+
+    return bench_peers(options.lengths, options.rounds, options.scripts, options.json)
 
 
 def whole_number(text: str) -> int:

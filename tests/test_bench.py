@@ -1,13 +1,17 @@
 """What the measurements compare is the same thing, and what they write has its layout. No time is asserted."""
 
 import json
+import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from relxl.bench import engine
+from relxl.bench import engine, peers
 from relxl.bench.methods import METHODS, Method, largest_difference, make_inputs
 from relxl.cli import main
+from tests.decode import decode
 
 
 @pytest.mark.parametrize("length", [2, 31, 64])
@@ -90,7 +94,91 @@ def test_the_browser_table_shows_times_ratios_bytes_and_other_units():
     assert heap.split() == ["browser", "heap", "512", "48", "MB"] and cold.split()[-3:] == ["3700", "ms", "1.10"]
 
 
+@pytest.mark.parametrize("what", ["browser", "peers"])
 @pytest.mark.parametrize("lengths", ["", "1", "128,x", "99999"])
-def test_bad_lengths_of_the_browser_bench_are_refused_before_anything_starts(lengths, capsys):
-    assert main(["bench", "browser", "--lengths", lengths]) == 2
+def test_bad_lengths_of_a_bench_in_the_browser_are_refused_before_anything_starts(what, lengths, capsys):
+    assert main(["bench", what, "--lengths", lengths]) == 2
     assert "--lengths" in capsys.readouterr().err
+
+
+def test_peers_without_bertviz_is_one_sentence(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bertviz", None)
+    assert main(["bench", "peers"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("relxl: this compares with BertViz, which is missing (")
+    assert error.endswith("): pip install bertviz\n") and error.count("\n") == 1
+
+
+CDN_PAGE = """<script src="https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"></script>
+<script>require.config({ paths: { d3: 'https://cdnjs.cloudflare.com/ajax/libs/d3/5.7.0/d3.min' } });</script>"""
+
+
+def test_scripts_of_bertviz_come_from_a_folder_by_name(tmp_path):
+    (tmp_path / "require.min.js").write_bytes(b"one")
+    (tmp_path / "d3.min.js").write_bytes(b"two")
+    assert peers.read_scripts(CDN_PAGE, tmp_path) == {
+        "https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js": b"one",
+        "https://cdnjs.cloudflare.com/ajax/libs/d3/5.7.0/d3.min.js": b"two",
+    }
+    (tmp_path / "d3.min.js").unlink()
+    with pytest.raises(ValueError, match=r"give --scripts FOLDER with d3\.min\.js"):
+        peers.read_scripts(CDN_PAGE, tmp_path)
+
+
+def test_peers_draw_the_same_attention(tmp_path):
+    drawn = {}
+
+    def view(name):
+        def write(attention, tokens, html_action):
+            assert html_action == "return"
+            drawn[name] = (torch.cat(attention).numpy(), tokens)
+            return SimpleNamespace(data="<p>ü")
+
+        return write
+
+    attention = peers.read_attention(31)
+    assert attention.probs.shape == (4, 8, 31, 31) and not attention.probs[..., ~attention.mask].any()
+    np.testing.assert_allclose(attention.probs.sum(-1), 1, atol=1e-5)
+    views = {name: view(name) for name in ("head_view", "model_view")}
+    pictures = {picture.view: picture for picture in peers.pictures_at(attention, views, "http://server", tmp_path)}
+    for theirs, ours, layers in (("head_view", "one layer", 1), ("model_view", "all layers", 4)):
+        probs, tokens = drawn[theirs]
+        assert (probs == attention.probs[:layers]).all()
+        assert f"=== {layers * 8 * 31 * 31} " in pictures[theirs].shown
+        assert pictures[theirs].generate() == (tmp_path / f"{theirs}_31.html").read_bytes() == "<p>ü".encode()
+        assert pictures[ours].address == f"http://server/?length=31&layers={layers}"
+        header, panels, hidden = decode(pictures[ours].generate())
+        assert header["tokens"] == tokens == list(attention.tokens) and (hidden == ~attention.mask).all()
+        assert header["panels"][9 * layers - 9]["title"] == {1: "L0H0", 4: "L3H3"}[layers]
+        np.testing.assert_allclose(np.stack(panels), probs.reshape(-1, 31, 31), atol=0.51 / 126)
+
+
+def test_a_long_text_is_the_sample_again():
+    tokens = peers.read_attention(300).tokens
+    assert len(tokens) == 300 and tokens[257:] == tokens[:43]
+
+
+def test_a_lost_round_counts_as_longer_than_any():
+    picture = peers.Picture("relxl", "one layer", 31, "", "")
+    samples = [(5, 1.0, 20.0, 9.0), (5, 3.0, *peers.NOTHING), (5, 2.0, 30.0, 8.0)]
+    row = {"tool": "relxl", "view": "one layer", "length": 31, "bytes": 5, "generate_ms": 2.0}
+    assert peers.summarise(picture, samples) == row | {"paint_ms": 30.0, "heap_mb": 9.0}
+    samples[0] = (5, 1.0, *peers.NOTHING)
+    assert peers.summarise(picture, samples) == row | {"paint_ms": None, "heap_mb": None}
+
+
+def test_the_table_of_peers_says_what_it_counts_and_leaves_out_what_is_not_there():
+    rows = [
+        {"tool": "Streamlit", "view": "one line of text", "length": None, "bytes": None, "generate_ms": None},
+        {"tool": "BertViz", "view": "model_view", "length": 128, "bytes": 14_273_400, "generate_ms": 480.4},
+    ]
+    rows[0] |= {"paint_ms": 1048.4, "heap_mb": 9.1}
+    rows[1] |= {"paint_ms": None, "heap_mb": None}
+    result = {"rows": rows, "rounds": 3, "script_bytes": 407_815, "bertviz": "1.4.1", "chromium": "150"}
+    text = peers.table(result)
+    assert "3 rounds" in text and "scripts (407 kB)" in text and "Streamlit's page" in text
+    _, head, floor, theirs, _, versions = text.splitlines()[-6:]
+    assert head.split() == ["tool", "view", "length", "kB", "generate", "paint", "MB"]
+    assert floor.split() == ["Streamlit", "one", "line", "of", "text", "-", "-", "1048", "ms", "9"]
+    assert theirs.split() == ["BertViz", "model_view", "128", "14273.4", "480.4", "ms", "-", "-"]
+    assert len({len(line) for line in (head, floor, theirs)}) == 1 and versions == "bertviz 1.4.1, chromium 150"
