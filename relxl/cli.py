@@ -162,6 +162,9 @@ FIELD_HELP = {
     "weight_decay": "decay of the matrices, not of biases, norms, embeddings or positions",
     "clip": "largest norm of the gradient",
     "seed": "seed of the initial weights and of dropout",
+    "mask_order": "where the mask is laid: after the sum of the terms, before it, or before_shift",
+    "mask_fill": "what it puts there: a number, min or multiply",
+    "mask_fault": "what is wrong with it, to train a model that leaks: see relxl.masking.FAULTS",
 }
 
 

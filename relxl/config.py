@@ -87,6 +87,9 @@ class TrainConfig:
     weight_decay: float = 0.1
     clip: float = 1.0
     seed: int = 0
+    mask_order: str = "after"  # these three are the parts of a MaskRule: a model can be trained with a mask that leaks
+    mask_fill: str = "-inf"
+    mask_fault: str = "none"
 
     def __post_init__(self):
         check_fields(self, may_be_zero=("warmup", "seed"))

@@ -5,6 +5,7 @@ Class, argument and parameter names of the three article classes are the article
 loads strictly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from relxl.config import ModelConfig
-from relxl.masking import causal_mask, expand_mask, masked_softmax
+from relxl.masking import RIGHT_RULE, MaskRule, attention_probs
 from relxl.positions import learned_rows, project_positions, sinusoid_rows
 from relxl.relative import ScoreTerms, relative_pairs, score_terms
 
@@ -102,25 +103,22 @@ class RelMultiheadAttention(nn.Module):
     def attend(self, probs: Tensor, v: Tensor) -> Tensor:
         """Mix the values and project: probs [batch head query key], v [batch key d_model] -> [batch query d_model]."""
         value = split_heads(self.w_v(v), self.n_heads)
-        return self.out_proj((probs @ value).transpose(1, 2).flatten(2))
+        return self.out_proj((probs.to(value.dtype) @ value).transpose(1, 2).flatten(2))
 
     def forward(
         self,
         q: Tensor,
         k: Tensor,
         v: Tensor,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         mem_len: int = 0,
         clamp_len: int | None = None,
     ) -> Tensor:
         """Attend from q [batch query d_model] to k, v [batch key d_model]: [batch query d_model].
 
-        mask: true or 1 means may attend, [query key], [batch query key] or [batch head query key].
+        mask: true or 1 means may attend, [query key], [batch query key] or [batch head query key]; or a MaskRule.
         """
-        logits = self.terms(q, k, mem_len, clamp_len).logits()
-        if mask is not None:
-            mask = expand_mask(mask, q.shape[0], self.n_heads, q.shape[1], k.shape[1])
-        return self.attend(masked_softmax(logits, mask), v)
+        return self.attend(attention_probs(self.terms(q, k, mem_len, clamp_len), mask, mem_len), v)
 
 
 def feed_forward(d_model: int, d_ff: int, dropout: float) -> nn.Sequential:
@@ -149,7 +147,11 @@ class TransformerXLBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Tensor, mask: Tensor | None = None, mems: Tensor | None = None, clamp_len: int | None = None
+        self,
+        x: Tensor,
+        mask: Tensor | MaskRule | None = None,
+        mems: Tensor | None = None,
+        clamp_len: int | None = None,
     ) -> Tensor:
         """Map x [batch query d_model] to the same shape; keys are mems [batch mem d_model], then x."""
         keys = x if mems is None else torch.cat([mems, x], dim=1)
@@ -214,9 +216,9 @@ class AbsoluteMultiheadAttention(nn.Module):
 
     attend = RelMultiheadAttention.attend
 
-    def forward(self, q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, q: Tensor, k: Tensor, mask: Tensor | MaskRule, mem_len: int = 0) -> Tensor:
         """Attend from q [batch query 2 d_model] to k [batch key 2 d_model]: [batch query d_model]."""
-        return self.attend(masked_softmax(self.terms(q, k).logits(), mask), k.sum(2))
+        return self.attend(attention_probs(self.terms(q, k), mask, mem_len), k.sum(2))
 
 
 def norm_parts(norm: nn.LayerNorm, parts: Tensor) -> Tensor:
@@ -246,11 +248,13 @@ class AbsoluteBlock(nn.Module):
         self.ln2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor, mems: Tensor | None = None, clamp_len: int | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, mask: Tensor | MaskRule, mems: Tensor | None = None, clamp_len: int | None = None
+    ) -> Tensor:
         """Map x [batch query 2 d_model] to the same shape; keys are mems [batch mem 2 d_model], then x."""
         keys = x if mems is None else torch.cat([mems, x], dim=1)
         content, position = x.unbind(2)
-        content = content + self.dropout(self.attn(x, keys, mask))
+        content = content + self.dropout(self.attn(x, keys, mask, keys.shape[1] - x.shape[1]))
         content, position = norm_parts(self.ln1, torch.stack([content, position], dim=2)).unbind(2)
         content = content + self.ff(content + position)
         return norm_parts(self.ln2, torch.stack([content, position], dim=2))
@@ -303,21 +307,34 @@ class TransformerXL(nn.Module):
         return torch.stack([x, sinusoid_rows(place, self.config.d_model, dtype=x.dtype).expand_as(x)], dim=2)
 
     def forward(
-        self, tokens: Tensor, mems: list[Tensor] | None = None, clamp_len: int | None = None
+        self,
+        tokens: Tensor,
+        mems: list[Tensor] | None = None,
+        clamp_len: int | None = None,
+        rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
     ) -> LanguageModelOutput:
         """Read one segment: tokens [batch query] int, mems as the last call returned them (None: no memory).
 
-        `clamp_len` replaces the config's for this call.
+        `clamp_len` replaces the config's for this call; `rule` says how every layer masks, or each one.
         """
         if tokens.dim() != 2 or tokens.shape[1] < 1:
             raise ValueError(f"tokens must be [batch query] with at least one token, got shape {tuple(tokens.shape)}")
+        return self.read(self.embed(tokens), mems, clamp_len, rule)
+
+    def read(
+        self,
+        x: Tensor,
+        mems: list[Tensor] | None = None,
+        clamp_len: int | None = None,
+        rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
+    ) -> LanguageModelOutput:
+        """Do the same from embedded tokens x, as `embed` gives them."""
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
-        mem_len = 0 if mems is None else mems[0].shape[1]
-        mask = causal_mask(tokens.shape[1], mem_len + tokens.shape[1], mem_len, tokens.device)[None, None]
-        x, hidden = self.embed(tokens), []
-        for i, layer in enumerate(self.layers):
+        rules = [rule] * len(self.layers) if isinstance(rule, MaskRule) else rule
+        hidden = []
+        for i, (layer, its_rule) in enumerate(zip(self.layers, rules, strict=True)):
             hidden.append(x)
-            x = layer(x, mask, None if mems is None else mems[i], clamp_len)
+            x = layer(x, its_rule, None if mems is None else mems[i], clamp_len)
         x = x.sum(2) if self.config.positions == "absolute" else x
         output_logits = F.linear(self.dropout(x), self.word_emb.weight, self.out_bias)
         return LanguageModelOutput(output_logits, tuple(hidden), update_mems(mems, hidden, self.config.mem_len))

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 import relxl
 from relxl.config import ModelConfig, TrainConfig
 from relxl.files import write_atomic
+from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.model import TransformerXL
 from relxl.vocab import Vocab
 
@@ -97,6 +98,19 @@ def read_segment(tokens: Tensor, step: int, batch: int, segment_len: int) -> tup
     )
 
 
+def mask_rule(train: TrainConfig) -> MaskRule:
+    """Give the rule that a run masks by. Raises ValueError for an order, fill or fault that does not exist."""
+    fill = train.mask_fill if train.mask_fill in ("min", "multiply") else as_number(train.mask_fill)
+    return MaskRule(train.mask_order, fill, fault=train.mask_fault)
+
+
+def as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"mask_fill must be a number, 'min' or 'multiply', got {text[:40]!r}") from None
+
+
 def token_loss(output_logits: Tensor, targets: Tensor) -> Tensor:
     """Give the loss of each token in nats: [batch query]."""
     return F.cross_entropy(output_logits.transpose(1, 2), targets, reduction="none")
@@ -105,13 +119,13 @@ def token_loss(output_logits: Tensor, targets: Tensor) -> Tensor:
 def train_steps(state: TrainState, tokens: Tensor, train: TrainConfig) -> Iterator[TrainState]:
     """Train on `tokens` [token] until train.steps, yielding the state after each step."""
     model, config = state.model, state.model.config
-    device = next(model.parameters()).device
+    device, rule = next(model.parameters()).device, mask_rule(train)
     while state.step < train.steps:
         model.train()
         for group in state.optimizer.param_groups:
             group["lr"] = train.lr_at(state.step)
         inputs, targets, anew = read_segment(tokens, state.step, train.batch, config.segment_len)
-        output = model(inputs.to(device), None if anew or not config.mem_len else state.mems)
+        output = model(inputs.to(device), None if anew or not config.mem_len else state.mems, rule=rule)
         loss = token_loss(output.output_logits, targets.to(device)).mean()
         state.optimizer.zero_grad()
         loss.backward()
@@ -127,7 +141,11 @@ def train_steps(state: TrainState, tokens: Tensor, train: TrainConfig) -> Iterat
 
 @torch.no_grad()
 def evaluate(
-    model: TransformerXL, tokens: Tensor, streams: int = VALIDATION_STREAMS, max_segments: int | None = None
+    model: TransformerXL,
+    tokens: Tensor,
+    streams: int = VALIDATION_STREAMS,
+    max_segments: int | None = None,
+    rule: MaskRule = RIGHT_RULE,
 ) -> float:
     """Measure the mean loss in nats per token over `streams` equal parts of a text, memory carried over."""
     model.eval()
@@ -138,7 +156,7 @@ def evaluate(
     for segment in range(segments if max_segments is None else min(segments, max_segments)):
         begin = segment * config.segment_len
         end = min(begin + config.segment_len, stream_len - 1)
-        output = model(rows[:, begin:end], mems if config.mem_len else None)
+        output = model(rows[:, begin:end], mems if config.mem_len else None, rule=rule)
         mems = output.mems
         losses.append(token_loss(output.output_logits, rows[:, begin + 1 : end + 1]).mean().item())
     return sum(losses) / len(losses)
@@ -220,6 +238,9 @@ def describe_run(
     config = state.model.config
     sample = validation_tokens[: config.segment_len + config.mem_len + 1]
     losses = sample_losses(state.model, sample)
+    with_its_mask = {}
+    if (rule := mask_rule(train)) != RIGHT_RULE:
+        with_its_mask = {"loss_with_training_mask": evaluate(state.model, validation_tokens, rule=rule)}
     how = (
         f"last {VALIDATION_SHARE:.0%} of the characters as {VALIDATION_STREAMS} equal streams, consecutive segments of "
         f"{config.segment_len}, memory of {config.mem_len} carried and empty at the start, mean over the segments, "
@@ -246,7 +267,7 @@ def describe_run(
             "validation": [round(loss, 4) for _, loss in curve],
             "validation_how": "first 16 segments of the validation text",
         },
-        "validation": {"loss": evaluate(state.model, validation_tokens), "how": how},
+        "validation": {"loss": evaluate(state.model, validation_tokens), "how": how} | with_its_mask,
         "sample": {
             "text": vocab.decode(sample.tolist()),
             "how": "start of the validation text, memory carried as above; loss of each token after the first, nats",
