@@ -96,6 +96,20 @@ def heads_table(measures: dict[str, np.ndarray], layer: int) -> pd.DataFrame:
     return pd.DataFrame({name: values[layer] for name, values in measures.items()}).rename_axis("head").reset_index()
 
 
+def heads_cell_table(
+    terms: dict[str, np.ndarray], logits: np.ndarray, probs: np.ndarray, query: int, key: int
+) -> pd.DataFrame:
+    """Put one cell of every head into numbers, exactly as computed: one row a head with its terms, sum and probability.
+
+    Every array, and every term, is [head query key].
+    """
+    import pandas as pd
+
+    columns = terms | {"sum": logits, "probability": probs}
+    cells = {name: values[:, query, key] for name, values in columns.items()}
+    return pd.DataFrame(cells).rename_axis("head").reset_index()
+
+
 def row_table(
     terms: dict[str, np.ndarray],
     logits: np.ndarray,

@@ -119,6 +119,7 @@ class MaskedScores:
     """Hold the scores of some heads on their way through a rule; [batch head query key] unless noted."""
 
     terms: tuple[Tensor, ...]  # in the rule's dtype, each in its own shape
+    content: Tensor  # as it enters the sum: filled where the mask comes before
     total: Tensor  # the sum of the terms, without any mask
     masked: Tensor  # what the softmax gets
     probs: Tensor
@@ -136,11 +137,12 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
     total = terms.logits()
     query_len, key_len = total.shape[-2:]
     sizes = query_len, key_len, mem_len, total.device
-    filled = ~rule.applied(*sizes)
+    filled, content = ~rule.applied(*sizes), terms.content
     if rule.order == "after":
         masked = fill_scores(total, filled, rule.fill)
     elif rule.order == "before":
-        masked = replace(terms, content=fill_scores(terms.content, filled, rule.fill)).logits()
+        content = fill_scores(content, filled, rule.fill)
+        masked = replace(terms, content=content).logits()
     else:
         if not hasattr(terms, "v_bias"):
             raise ValueError("a mask before the shift needs relative positions: absolute ones have no shift")
@@ -148,7 +150,7 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
         rest = terms.content + terms.u_bias[..., None, :]
         masked = torch.where(filled, rest + fill_value(rule.fill, rest.dtype), total)
     parts = tuple(value for value in vars(terms).values() if isinstance(value, Tensor))
-    return MaskedScores(parts, total, masked, masked.softmax(dim=-1), rule.allowed(*sizes), filled)
+    return MaskedScores(parts, content, total, masked, masked.softmax(dim=-1), rule.allowed(*sizes), filled)
 
 
 def attention_probs(terms, mask: Tensor | MaskRule | None, mem_len: int = 0) -> Tensor:

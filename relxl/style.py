@@ -45,6 +45,7 @@ class Theme:
     accent: str
     halo: str
     hatch: str
+    alarm: str  # what is wrong, filled; the page shows through as the ink on it
     nan: str
     plus_inf: str
     minus_inf: str
@@ -60,9 +61,10 @@ LIGHT = Theme(
     accent="#111418",
     halo="#ffffff",
     hatch="rgba(27,31,39,0.30)",
+    alarm="#c0283c",
     nan="#d600d6",
     plus_inf="#e0b400",
-    minus_inf="#00a05a",
+    minus_inf="#86b8a8",
     diverging=((0, "#08306b"), (0.25, "#4a90c4"), (0.5, "#f7f7f5"), (0.75, "#dd7a52"), (1, "#7f1d0d")),
     sequential=((0, "#fbfbfd"), (0.25, "#c9cbe6"), (0.6, "#7d74b8"), (1, "#32106b")),
 )
@@ -74,9 +76,10 @@ DARK = Theme(
     accent="#ffffff",
     halo="#0b0d11",
     hatch="rgba(232,234,238,0.28)",
+    alarm="#ff7a85",
     nan="#ff4dff",
     plus_inf="#ffd84d",
-    minus_inf="#39d98a",
+    minus_inf="#2f6858",
     diverging=((0, "#b9dcff"), (0.25, "#3f83bf"), (0.5, "#171b22"), (0.75, "#c2603a"), (1, "#ffd3b8")),
     sequential=((0, "#171b22"), (0.3, "#443c86"), (0.65, "#a873b5"), (1, "#fde9d6")),
 )

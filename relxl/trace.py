@@ -11,7 +11,19 @@ import torch
 from torch import Tensor
 
 from relxl.definition import absolute_cell, relative_cell
-from relxl.masking import causal_mask, masked_softmax
+from relxl.masking import (
+    MaskRule,
+    causal_mask,
+    fill_margin,
+    first_not_finite,
+    forbidden_mass,
+    leak_at,
+    leak_offset,
+    mask_scores,
+    masked_softmax,
+    row_outcomes,
+    safe_fill,
+)
 from relxl.model import TransformerXL
 from relxl.relative import ScoreTerms
 
@@ -66,6 +78,24 @@ class LayerTerms:
 
 
 @dataclass(frozen=True)
+class MaskedHead:
+    """Hold one head's scores on their way through a rule as read-only arrays, and what leaked; see MaskedScores."""
+
+    content: np.ndarray  # [query key], as are total, masked, probs
+    total: np.ndarray
+    masked: np.ndarray
+    probs: np.ndarray
+    allowed: np.ndarray  # [query key] bool
+    filled: np.ndarray  # [query key] bool
+    leak: np.ndarray  # [query] probability on keys that must not be seen
+    margin: np.ndarray  # [query] how far the best forbidden score stays below the best allowed one
+    empty: np.ndarray  # [query] bool: the mask leaves no key
+    nan: np.ndarray  # [query] bool
+    uniform: np.ndarray  # [query] bool
+    not_finite: str | None  # the first step with a number that is not finite though nobody asked for it
+
+
+@dataclass(frozen=True)
 class Trace:
     """Hold one run of a model: memory tokens, then the segment whose tokens are the queries."""
 
@@ -93,6 +123,40 @@ class Trace:
             raise ValueError(f"layer {layer} was asked for, but the model has layers 0 to {len(self.hidden) - 1}")
         query_len = self.query_len if queries is None else min(queries, self.query_len)
         return layer_terms(self.model, layer, self.hidden[layer], self.key_len - query_len, heads, self.clamp_len)
+
+    @torch.no_grad()
+    def masked(self, layer: int, head: int, rule: MaskRule) -> MaskedHead:
+        """Send the scores of one head and the first batch entry through a rule; the layer's input is the right one."""
+        attn, hidden = self.model.layers[layer].attn, self.hidden[layer][:1]
+        terms = attn.terms(hidden[:, self.mem_len :], hidden, self.mem_len, self.clamp_len, [head])
+        scores = mask_scores(terms, rule, self.mem_len)
+        rows = row_outcomes(scores)
+        parts = (scores.content, scores.total, scores.masked, scores.probs)
+        measures = (forbidden_mass(scores.probs, scores.allowed), fill_margin(scores))
+        return MaskedHead(
+            *(to_numpy(part[0, 0]) for part in parts),
+            to_numpy(scores.allowed),
+            to_numpy(scores.filled),
+            *(to_numpy(part[0, 0].float()) for part in measures),
+            *(to_numpy(mark[0, 0]) for mark in (rows.empty, rows.nan, rows.uniform)),
+            first_not_finite(scores, rule),
+        )
+
+    @torch.no_grad()
+    def frontier(
+        self, layer: int, order: str, fills: np.ndarray, queries: int, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Say what every fill leaks, and which is deep enough: mean leak [head fill], largest safe fill [head].
+
+        The last `queries` rows of every head count; with the safe fill none of them leaks more than `tolerance`.
+        """
+        attn, hidden = self.model.layers[layer].attn, self.hidden[layer][:1]
+        mem_len = self.key_len - min(queries, self.query_len)
+        terms = attn.terms(hidden[:, mem_len:], hidden, mem_len, self.clamp_len)
+        allowed = causal_mask(self.key_len - mem_len, self.key_len, mem_len, hidden.device)
+        offset = leak_offset(terms.logits(), terms.content, allowed, order)[0]
+        leaks = [leak_at(offset, float(fill)).mean(-1) for fill in fills]
+        return to_numpy(torch.stack(leaks, dim=1).float()), to_numpy(safe_fill(offset, tolerance))
 
     @torch.no_grad()
     def cell(self, layer: int, head: int, query: int, key: int) -> dict[str, np.ndarray]:

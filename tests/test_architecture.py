@@ -13,8 +13,9 @@ PURE = {"config", "language", "style", "files", "relative", "positions", "vocab"
 ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may import
     **{name: set() for name in PURE},
     "shift": {"relative"},
-    "masking": {"relative", "positions"},
+    "masking": {"shift"},
     "model": {"config", "relative", "positions", "masking"},
+    "causality": {"masking", "model"},
     "trace": {"config", "model", "relative", "positions", "masking", "definition"},
     "proof": {"trace"},
     "training": {"config", "files", "model", "relative", "masking", "vocab"},
@@ -23,7 +24,8 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "diagnostics": set(),
     "matrix_view": {"style"},
     "figures": {"style", "language", "matrix_view"},
-    "bench": {"checkpoint", "matrix_view", "relative", "trace", "ui", "vocab"},
+    "bench": {"checkpoint", "definition", "matrix_view", "positions", "relative", "trace", "ui", "vocab"},
+    "shift_example": set(),
     "cli": {"config", "checkpoint", "export", "trace", "training", "vocab", "bench"},
     "__main__": {"cli"},
 }
@@ -36,8 +38,10 @@ LIBRARIES = {  # a library -> the modules that may import it
     "torch": {
         "relative",
         "shift",
+        "shift_example",
         "positions",
         "masking",
+        "causality",
         "definition",
         "model",
         "trace",

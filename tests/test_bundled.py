@@ -9,10 +9,11 @@ from relxl.trace import run
 from relxl.training import evaluate, sample_losses, split_tokens
 from tests.conftest import ROOT
 
-NAMES = ["shakespeare-absolute", "shakespeare-learned", "shakespeare-sinusoid", "songci-learned"]
+NAMES = ["shakespeare-absolute", "shakespeare-leaky", "shakespeare-learned", "shakespeare-sinusoid", "songci-learned"]
+SIZES = dict.fromkeys(NAMES, (4, 8, 128, 128)) | {"shakespeare-leaky": (2, 4, 64, 128)}
 
 
-def test_all_four_are_here_and_small():
+def test_all_five_are_here_and_small():
     assert list_checkpoints(ROOT / "checkpoints") == NAMES
     files = [path for name in NAMES for path in (ROOT / "checkpoints" / name).iterdir()]
     assert sum(path.stat().st_size for path in files) < 30e6
@@ -22,7 +23,7 @@ def test_all_four_are_here_and_small():
 def test_the_recorded_sample_has_the_recorded_loss_on_every_character(name):
     checkpoint = open_checkpoint(ROOT / "checkpoints" / name)
     config, sample = checkpoint.config, checkpoint.training["sample"]
-    assert (config.n_layer, config.n_head, config.d_model, config.segment_len) == (4, 8, 128, 128)
+    assert (config.n_layer, config.n_head, config.d_model, config.segment_len) == SIZES[name]
     losses = sample_losses(checkpoint.model, torch.tensor(checkpoint.vocab.encode(sample["text"]).ids))
     assert losses == pytest.approx(sample["losses"], abs=1e-4)
 

@@ -76,6 +76,16 @@ def test_tables_of_a_row_and_a_cell_add_up():
     assert dimensions.index.tolist() == [2, 1, 0] and dimensions["sum"].sum() == 30
 
 
+def test_a_cell_of_every_head_is_put_into_numbers_as_it_is():
+    terms, _mask = random_terms()
+    layer = {name: np.stack([term, term * 2, -term]).astype(np.float32) for name, term in terms.items()}
+    logits = sum(layer.values())
+    table = diagnostics.heads_cell_table(layer, logits, logits * 0, query=3, key=5)
+    assert table.columns.tolist() == ["head", *terms, "sum", "probability"] and table["head"].tolist() == [0, 1, 2]
+    for name, values in (layer | {"sum": logits}).items():
+        assert table[name].dtype == np.float32 and table[name].tolist() == values[:, 3, 5].tolist()
+
+
 def test_heads_are_measured_and_the_notable_ones_named():
     terms, mask = random_terms()
     layer = {name: np.stack([term * (name == "content"), term]) for name, term in terms.items()}

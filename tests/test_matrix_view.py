@@ -18,10 +18,10 @@ SCORE, PROB = Scale("diverging", 3.0, "score"), Scale("sequential", 1.0, "probab
 def make_grid(query_len=5, key_len=7, **changes) -> Grid:
     generator = np.random.default_rng(0)
     panels = (
-        Panel("content", "(a) content", generator.normal(size=(query_len, key_len)), SCORE, formula="q<sub>i</sub>"),
-        Panel("u_bias", "(c) u_bias", generator.normal(size=key_len), SCORE, "strip", colour="#009E73"),
-        Panel("v_bias", "(d) v_bias", generator.normal(size=query_len + key_len - 1), SCORE, "curve"),
-        Panel("probs", "probability", generator.random(size=(query_len, key_len)), PROB),
+        Panel("(a) content", generator.normal(size=(query_len, key_len)), SCORE, formula="q<sub>i</sub>"),
+        Panel("(c) u_bias", generator.normal(size=key_len), SCORE, "strip", colour="#009E73"),
+        Panel("(d) v_bias", generator.normal(size=query_len + key_len - 1), SCORE, "curve"),
+        Panel("probability", generator.random(size=(query_len, key_len)), PROB),
     )
     mask = causal_mask(query_len, key_len, key_len - query_len).numpy()
     tokens = tuple(chr(97 + i % 26) for i in range(key_len))
@@ -91,7 +91,7 @@ def test_a_zoomed_window_is_exact_and_one_outside_is_ignored():
 @pytest.mark.parametrize("bits", [8, 16])
 def test_what_is_not_finite_has_levels_of_its_own(bits):
     values = np.array([[np.nan, np.inf, -np.inf], [0.0, 2.0, -2.0]])
-    grid = make_grid(2, 3, panels=(Panel("x", "x", values, SCORE),))
+    grid = make_grid(2, 3, panels=(Panel("x", values, SCORE),))
     _, (sent,), _ = decode(encode(grid, LIGHT, {}, bits=bits))
     np.testing.assert_allclose(sent, values, equal_nan=True)
     assert np.isnan(pool(values, 2)[0, 0]) and pool(values[1:], 3).tolist() == [[2.0]]
@@ -102,8 +102,8 @@ def test_what_is_not_finite_has_levels_of_its_own(bits):
 def test_a_head_stays_small_on_the_wire(length, limit):
     generator = np.random.default_rng(0)
     planes = generator.normal(size=(4, length, length)).astype(np.float32)
-    panels = [Panel(str(i), str(i), plane, SCORE) for i, plane in enumerate(planes)]
-    panels += [Panel("u", "u", planes[0, 0], SCORE, "strip"), Panel("v", "v", np.ones(2 * length - 1), SCORE, "curve")]
+    panels = [Panel(str(i), plane, SCORE) for i, plane in enumerate(planes)]
+    panels += [Panel("u", planes[0, 0], SCORE, "strip"), Panel("v", np.ones(2 * length - 1), SCORE, "curve")]
     mask = causal_mask(length, length).numpy()
     grid = Grid(tuple(panels), mask, tuple("x" * length), 3, "six")
     assert len(encode(grid, LIGHT, {}, max_side=1024 // 3)) < limit
@@ -126,6 +126,20 @@ def test_both_renderers_draw_the_same_values_scales_and_marks():
     assert len(seams) == 4
     assert figure.layout.annotations[0].text == "<b>(a) content</b>  <i>q<sub>i</sub></i>"
     assert matrix_figure(grid).to_json() == figure.to_json() != matrix_figure(grid, dark=True).to_json()
+
+
+def test_both_renderers_set_off_the_chosen_panels_and_name_the_axes_of_the_outer_ones():
+    grid = make_grid(chosen=(1, 3))
+    header, *_ = decode(encode(grid, LIGHT, {}))
+    assert [panel["chosen"] for panel in header["panels"]] == [False, True, False, True] and header["chosen"] == 1
+    figure = matrix_figure(grid)
+    assert [note.text.startswith("▸ <b>") for note in figure.layout.annotations] == [False, True, False, True]
+    for axes in (figure.select_xaxes, figure.select_yaxes):
+        assert [axis.linecolor == LIGHT.accent and axis.showline for axis in axes()] == [False, True, False, True]
+    assert [axis.title.text or "" for axis in figure.select_xaxes()] == ["", "", "key", "key"]
+    assert [axis.title.text or "" for axis in figure.select_yaxes()] == ["query", "", "query", ""]
+    header, *_ = decode(encode(make_grid(), LIGHT, {}))
+    assert header["chosen"] is None and not any(panel["chosen"] for panel in header["panels"])
 
 
 def test_the_outline_goes_between_visible_and_hidden_cells():

@@ -200,6 +200,17 @@ def test_every_term_can_be_seen_for_all_heads(term, panels):
     assert header["bits"] == 8
 
 
+def test_the_table_of_all_heads_holds_what_is_drawn():
+    app = open_app(SCORE_TERMS, t="all", l="1", h="3", q="7", k="20")
+    control(app, "table_heads").set_value(True).run()
+    header, shown = matrices(app, 1)
+    table = app.dataframe[-1].value
+    assert [panel["title"] for panel in header["panels"] if panel["chosen"]] == [f"({x}) L1H3" for x in "abcd"]
+    for place, panel in enumerate(header["panels"]):
+        term, head = divmod(place, 8)
+        assert abs(shown[place][7, 20] - float(table.iloc[head, 1 + term])) <= panel["step"]
+
+
 def test_an_unpinned_cell_is_not_explained():
     app = open_app(SCORE_TERMS, c="0")
     assert healthy(app) and matrices(app)[0]["pin"] is None and len(app.get("plotly_chart")) == 2

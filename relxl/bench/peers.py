@@ -147,7 +147,7 @@ def grid_of(attention: Attention, layers: int) -> Grid:
     """Lay out every head of the first layers as the page does with all heads: four columns, one scale."""
     heads = {f"L{i}H{j}": probs for i in range(layers) for j, probs in enumerate(attention.probs[i])}
     scale = Scale("sequential", shared_limit(list(heads.values()), attention.mask), "probability")
-    panels = tuple(Panel(name, name, probs, scale) for name, probs in heads.items())
+    panels = tuple(Panel(name, probs, scale) for name, probs in heads.items())
     return Grid(panels, attention.mask, attention.tokens, columns=4, label="probabilities", axes=False)
 
 

@@ -15,7 +15,10 @@ def matrix_figure(grid: Grid, dark: bool = False) -> go.Figure:
     theme = theme_of(dark)
     (query_len, key_len), columns = grid.shape, grid.columns
     rows = -(-len(grid.panels) // columns)
-    titles = [f"<b>{panel.title}</b>  <i>{panel.formula}</i>" for panel in grid.panels]
+    titles = [
+        f"{'▸ ' if place in grid.chosen else ''}<b>{panel.title}</b>  <i>{panel.formula}</i>"
+        for place, panel in enumerate(grid.panels)
+    ]
     figure = make_subplots(
         rows, columns, shared_xaxes="all", shared_yaxes="all", subplot_titles=titles,
         horizontal_spacing=0.07 / columns, vertical_spacing=0.22 / rows,
@@ -51,6 +54,10 @@ def matrix_figure(grid: Grid, dark: bool = False) -> go.Figure:
     if grid.axes:
         figure.update_xaxes(title_text=_("key"), row=rows)
         figure.update_yaxes(title_text=_("query"), col=1)
+    frame = {"showline": True, "mirror": True, "linecolor": theme.accent}
+    for place in grid.chosen:
+        row, column = place // columns + 1, place % columns + 1
+        figure.update_xaxes(frame, row=row, col=column).update_yaxes(frame, row=row, col=column)
     return figure
 
 

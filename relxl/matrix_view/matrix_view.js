@@ -1,7 +1,11 @@
 // Draws every matrix of relxl: a grid of panels that share axes, scales, zoom, crosshair and pin.
 // The buffer that it decodes is described in payload.py. Coordinates: a cell is (query row, key column) of the full
-// matrix; a block is a cell of the picture that was sent, `pool` cells wide; places on a canvas are CSS pixels.
+// matrix; a block is a cell of the picture that was sent, `pool` cells wide; a place in a panel is in CSS pixels from the
+// corner of its cells.
 
+const NUMBERS = "10.5px sans-serif"; // the font of labels that are numbers
+const GAP = 8; // between columns, as in matrix_view.css
+const DOUBLE = 300; // ms between two taps that belong together; a pin waits as long where they would reset a zoom
 const views = new WeakMap(); // the element outlives a rerun, and with it zoom, pin and pointer
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -23,7 +27,9 @@ function decode(bytes) {
   for (const panel of header.panels) panel.levels = new Levels(buffer, start + panel.offset, length[panel.kind]);
   let checksum = 0;
   for (const word of new Uint32Array(buffer, 0, buffer.byteLength >> 2)) checksum = (Math.imul(checksum, 31) + word) >>> 0;
-  return { ...header, hidden, most: header.bits === 8 ? 126 : 32766, checksum };
+  const most = header.bits === 8 ? 126 : 32766;
+  const beyond = { [most + 1]: Infinity, [-most - 1]: -Infinity, [-most - 2]: NaN };
+  return { ...header, hidden, most, beyond, checksum };
 }
 
 // Where the level of block (row, col) stands in a panel's levels.
@@ -33,25 +39,25 @@ const PLACE = {
   curve: (row, col, cols) => row - col + cols - 1,
 };
 
-const parse = (colour) => colour.match(/\w\w/g).map((part) => parseInt(part, 16)); // "#rrggbb"
+// The smallest of 1, 2, 4, 8, ... at which labels that need `room` pixels do not touch.
+const stepFor = (pixels, room) => 2 ** Math.max(Math.ceil(Math.log2(room / pixels)), 0);
+const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
-// 256 colours of a scale as little-endian RGBA words.
+const parse = (colour) => colour.match(/\w\w/g).map((part) => parseInt(part, 16)); // "#rrggbb"
+const word = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; // a little-endian RGBA pixel
+
+// 256 colours of a scale.
 function ramp(stops) {
-  const colours = new Uint32Array(256);
-  for (let i = 0; i < 256; i++) {
-    const at = i / 255;
-    const next = Math.max(stops.findIndex(([place]) => place >= at), 1);
-    const [[from, a], [to, b]] = [stops[next - 1], stops[next]];
-    const [one, other] = [parse(a), parse(b)];
-    const mix = one.map((value, channel) => Math.round(value + ((at - from) / (to - from)) * (other[channel] - value)));
-    colours[i] = (255 << 24) | (mix[2] << 16) | (mix[1] << 8) | mix[0];
-  }
-  return colours;
+  return Uint32Array.from({ length: 256 }, (_, i) => {
+    const next = Math.max(stops.findIndex(([place]) => place >= i / 255), 1);
+    const [[from, one], [to, other]] = [stops[next - 1], stops[next]];
+    const [a, b, share] = [parse(one), parse(other), (i / 255 - from) / (to - from)];
+    return word(a.map((value, channel) => Math.round(value + share * (b[channel] - value))));
+  });
 }
 
-const word = (colour) => { const [r, g, b] = parse(colour); return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; };
-
 function number(value) {
+  if (value === null) return "–";
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
@@ -59,12 +65,27 @@ function number(value) {
   return text.replace("-", "−");
 }
 
-function element(tag, className, text) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
+function element(tag, className = "", text = "", colour = "") {
+  const made = Object.assign(document.createElement(tag), { className, textContent: text });
+  made.style.color = colour;
   return made;
 }
+
+// Straight lines, each [x, y, end x, end y], as one path.
+function lines(segments) {
+  const path = new Path2D();
+  for (const [x, y, endX, endY] of segments) { path.moveTo(x, y); path.lineTo(endX, endY); }
+  return path;
+}
+
+function stroke(context, path, colour, width = 1) {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.stroke(path);
+}
+
+// Whether a part of the matrix, [row, end, column, end], holds all of another.
+const covers = (a, b) => a[0] <= b[0] && a[1] >= b[1] && a[2] <= b[2] && a[3] >= b[3];
 
 class MatrixView {
   constructor(parent) {
@@ -73,43 +94,36 @@ class MatrixView {
     this.panels = [];
     this.pointer = null; // the cell under the pointer
     this.over = 0; // the panel that it is in
-    this.drag = null; // { panel, x, y, toX, toY } while a button is down
+    this.drag = null; // { panel, x, y, toX, toY } while a button or one finger is down
+    this.pinch = null; // what two fingers had between them when they came down: { cell, spread, zoom }
+    this.tapped = 0; // when that was a tap last
     this.count = 0; // pictures taken so far
     new ResizeObserver(() => this.resize()).observe(this.root);
     this.root.addEventListener("keydown", (event) => this.key(event));
+    for (const type of ["touchstart", "touchmove", "touchend", "touchcancel"]) {
+      this.parts.grid.addEventListener(type, (event) => this.touch(event), { passive: false });
+    }
     this.parts.in.onclick = () => this.zoomBy(0.5);
     this.parts.out.onclick = () => this.zoomBy(2);
-    this.parts.all.onclick = () => this.zoomTo(null);
+    this.parts.all.onclick = () => this.zoomTo(this.whole());
   }
 
   // Take a new picture. Zoom stays where the matrix has the same size; the pin is Python's.
   update(picture, send) {
     const before = this.picture;
-    this.picture = picture;
-    this.send = send;
+    Object.assign(this, { picture, send });
     // an answer to an older request must not undo a newer pin; after three seconds Python is right all the same
     const late = this.sent && performance.now() - this.sent.time < 3000 && String(picture.pin) !== String(this.sent.cell);
-    if (!this.pinTimer && !late) {
-      this.pin = picture.pin;
-      this.sent = null;
-    }
-    const [rows, cols] = picture.shape;
-    const same = before && before.shape[0] === rows && before.shape[1] === cols;
-    if (!same) {
+    if (!this.pinTimer && !late) Object.assign(this, { pin: picture.pin, sent: null });
+    if (String(before?.shape) !== String(picture.shape)) {
       this.zoom = [...picture.window];
-      this.pointer = null;
+      this.pointer = this.pinch = null;
     }
     if (!this.pointer) this.over = picture.chosen ?? 0;
     this.over = Math.min(this.over, picture.panels.length - 1);
-    if (before?.theme.dark !== picture.theme.dark) {
-      for (const [name, colour] of Object.entries(picture.theme)) {
-        if (typeof colour === "string") this.root.style.setProperty(`--${name}`, colour);
-      }
-    }
+    for (const name of ["faint", "grid"]) this.root.style.setProperty(`--${name}`, picture.theme[name]);
     this.root.setAttribute("aria-label", picture.label);
-    this.parts.in.ariaLabel = this.parts.in.title = picture.texts.zoom_in;
-    this.parts.out.ariaLabel = this.parts.out.title = picture.texts.zoom_out;
-    this.parts.all.ariaLabel = this.parts.all.title = picture.texts.zoom_all;
+    for (const name of ["in", "out", "all"]) this.parts[name].ariaLabel = this.parts[name].title = picture.texts[`zoom_${name}`];
     // for those who wait for a picture: which one it is, and in draw() that it is on the screen
     this.root.dataset.shown = picture.checksum;
     this.root.dataset.picture = ++this.count;
@@ -118,28 +132,23 @@ class MatrixView {
   }
 
   build() {
-    const { panels, columns } = this.picture;
-    const grid = this.parts.grid;
-    grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+    const { panels, pool, texts } = this.picture;
     while (this.panels.length > panels.length) this.panels.pop().box.remove();
     while (this.panels.length < panels.length) this.panels.push(this.makePanel());
     this.ramps = this.picture.scales.map((scale) => ramp(this.picture.theme[scale.kind]));
-    this.counts = { nan: 0, inf: 0 };
+    this.counts = { nan: 0, plus_inf: 0, minus_inf: 0 };
     panels.forEach((panel, i) => {
       const { title, canvas } = this.panels[i];
-      const bold = element("b", "", panel.title);
-      bold.style.color = panel.colour;
       const formula = element("i");
-      for (const piece of panel.formula.split(/(<sub>.*?<\/sub>)/)) {
-        formula.append(piece.startsWith("<sub>") ? element("sub", "", piece.slice(5, -6)) : piece);
-      }
-      title.replaceChildren(...(this.picture.chosen === i ? ["▸ "] : []), bold, formula);
+      const pieces = panel.formula.split(/<sub>(.*?)<\/sub>/); // every other piece is a subscript
+      formula.append(...pieces.map((piece, place) => (place % 2 ? element("sub", "", piece) : piece)));
+      title.replaceChildren(panel.chosen ? "▸ " : "", element("b", "", panel.title, panel.colour), formula);
       canvas.setAttribute("aria-label", panel.title);
       this.panels[i].bitmap = this.paintBitmap(panel, this.panels[i].bitmap);
     });
     this.buildBars();
-    const pooled = this.picture.pool > 1;
-    this.parts.note.textContent = pooled ? this.picture.texts.pooled.replaceAll("{n}", this.picture.pool) : this.picture.texts.hint;
+    const hint = matchMedia("(pointer: coarse)").matches ? texts.hint_touch : texts.hint;
+    this.parts.note.textContent = pool > 1 ? texts.pooled.replaceAll("{n}", pool) : hint;
   }
 
   makePanel() {
@@ -163,8 +172,7 @@ class MatrixView {
   // Paint the blocks of a panel, one pixel each.
   paintBitmap(panel, canvas = document.createElement("canvas")) {
     const { cells: [rows, cols], scales, theme, most } = this.picture;
-    canvas.width = cols;
-    canvas.height = rows;
+    Object.assign(canvas, { width: cols, height: rows });
     const context = canvas.getContext("2d");
     const image = context.createImageData(cols, rows);
     const pixels = new Uint32Array(image.data.buffer);
@@ -173,14 +181,14 @@ class MatrixView {
     const diverging = scale.kind === "diverging";
     const factor = (panel.step / scale.limit) * (diverging ? 127.5 : 255);
     const offset = diverging ? 127.5 : 0;
-    const [nan, plus, minus] = [word(theme.nan), word(theme.plus_inf), word(theme.minus_inf)];
+    const [nan, plus, minus] = [theme.nan, theme.plus_inf, theme.minus_inf].map((colour) => word(parse(colour)));
     const place = PLACE[panel.kind];
     for (let row = 0, i = 0; row < rows; row++) {
       for (let col = 0; col < cols; col++, i++) {
         const level = panel.levels[place(row, col, cols)];
-        if (level > most) { pixels[i] = plus; this.counts.inf++; }
-        else if (level < -most) { const missing = level < -most - 1; pixels[i] = missing ? nan : minus; this.counts[missing ? "nan" : "inf"]++; }
-        else pixels[i] = colours[Math.min(Math.max(Math.round(level * factor + offset), 0), 255)];
+        if (Math.abs(level) <= most) pixels[i] = colours[clamp(Math.round(level * factor + offset), 0, 255)];
+        else if (level < -most - 1) { pixels[i] = nan; this.counts.nan++; }
+        else { pixels[i] = level > 0 ? plus : minus; this.counts[level > 0 ? "plus_inf" : "minus_inf"]++; }
       }
     }
     context.putImageData(image, 0, 0);
@@ -189,91 +197,83 @@ class MatrixView {
 
   buildBars() {
     const { scales, theme, texts } = this.picture;
-    const bars = scales.map((scale, i) => {
+    const bars = scales.map(({ kind, limit, label }) => {
       const bar = element("div", "bar");
-      const ramp = element("canvas", "ramp");
-      ramp.width = 1;
-      ramp.height = 256;
-      ramp.style.cssText = "width: 10px; height: 128px; cursor: default";
-      const context = ramp.getContext("2d");
-      const image = context.createImageData(1, 256);
-      new Uint32Array(image.data.buffer).set([...this.ramps[i]].reverse());
-      context.putImageData(image, 0, 0);
-      const low = scale.kind === "diverging" ? -scale.limit : 0;
-      bar.append(ramp, element("span", "top", number(scale.limit)), element("span", "middle", scale.label), element("span", "bottom", number(low)));
+      const ramp = element("div", "ramp");
+      ramp.style.background = `linear-gradient(to top, ${theme[kind].map(([place, colour]) => `${colour} ${100 * place}%`)})`;
+      const low = kind === "diverging" ? -limit : 0;
+      bar.append(ramp, element("span", "top", number(limit)), element("span", "middle", label), element("span", "bottom", number(low)));
       return bar;
     });
-    for (const [name, colour] of [["nan", theme.nan], ["inf", theme.plus_inf]]) {
-      if (!this.counts[name]) continue;
+    for (const name of ["nan", "plus_inf", "minus_inf"]) {
       const mark = element("div", "marks");
-      const swatch = element("i");
-      swatch.style.background = colour;
-      mark.append(swatch, `${texts[name]}: ${this.counts[name]}`);
-      bars.push(mark);
+      mark.append(element("i", "", "", theme[name]), `${texts[name]}: ${this.counts[name]}`);
+      if (this.counts[name]) bars.push(mark);
     }
     this.parts.bars.replaceChildren(...bars);
   }
 
-  // Fit the canvases to their column; cells are square unless a panel would become too flat or too tall.
+  // Fit the canvases to the page; cells are square unless a panel would become too flat or too tall.
   resize() {
     if (!this.picture) return;
-    const [rows, cols] = this.picture.shape;
-    const { columns, axes } = this.picture;
+    const { shape: [rows, cols], columns, axes } = this.picture;
+    const { grid } = this.parts;
     const ratio = window.devicePixelRatio || 1;
-    const margin = axes ? { left: 28, right: 6, top: 5, bottom: 18 } : { left: 0, right: 1, top: 0.5, bottom: 0 };
-    const column = (this.parts.grid.clientWidth - 9.6 * (columns - 1)) / columns;
-    const inner = column - margin.left - margin.right;
-    const height = Math.round(Math.min(Math.max((inner * rows) / cols, inner * 0.62), 420) + margin.top + margin.bottom);
-    for (const { canvas } of this.panels) {
-      const [wide, high] = [Math.round(column * ratio), Math.round(height * ratio)];
-      canvas.style.height = `${height}px`;
-      if (canvas.width !== wide) canvas.width = wide; // setting a size clears the canvas
-      if (canvas.height !== high) canvas.height = high;
-    }
-    this.area = { x: margin.left, y: margin.top, width: inner, height: height - margin.top - margin.bottom - 1, ratio };
+    const edge = axes ? 5.5 : 0.5; // round every panel; the outer ones have room for labels and the names of the axes
+    const [left, bottom] = axes ? [38.5, 30.5] : [edge, edge];
+    const width = Math.floor((grid.clientWidth - GAP * (columns - 1) - left - (2 * columns - 1) * edge) / columns);
+    if (width < 8) return;
+    const height = Math.round(clamp((width * rows) / cols, width * 0.62, 420));
+    grid.style.gridTemplateColumns = `${left + width + edge}px` + ` ${width + 2 * edge}px`.repeat(columns - 1);
+    this.panels.forEach((panel, i) => {
+      panel.left = i % columns ? edge : left;
+      panel.bottom = i + columns < this.panels.length ? edge : bottom;
+      const high = edge + height + panel.bottom;
+      const pixels = { width: Math.round((panel.left + width + edge) * ratio), height: Math.round(high * ratio) };
+      panel.canvas.style.height = `${high}px`;
+      if (panel.canvas.width !== pixels.width || panel.canvas.height !== pixels.height) Object.assign(panel.canvas, pixels);
+    });
+    this.area = { width, height, edge, ratio };
     this.draw();
   }
 
   draw() {
-    if (this.waiting) return;
+    if (this.waiting || !this.area) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      if (!this.area || this.area.width < 8) return;
       const marks = this.paintMarks();
-      this.panels.forEach((panel, i) => this.drawPanel(panel, i, marks));
+      this.panels.forEach((panel, i) => this.drawPanel(panel, this.picture.panels[i], marks));
       this.showReadout();
       this.root.dataset.painted = this.count;
     });
   }
 
   inside(row, col) { return row >= this.zoom[0] && row < this.zoom[1] && col >= this.zoom[2] && col < this.zoom[3]; }
-  toX(col) { return this.area.x + ((col - this.zoom[2]) / (this.zoom[3] - this.zoom[2])) * this.area.width; }
-  toY(row) { return this.area.y + ((row - this.zoom[0]) / (this.zoom[1] - this.zoom[0])) * this.area.height; }
+  toX(col) { return ((col - this.zoom[2]) / (this.zoom[3] - this.zoom[2])) * this.area.width; }
+  toY(row) { return ((row - this.zoom[0]) / (this.zoom[1] - this.zoom[0])) * this.area.height; }
+  toCol(x) { return this.zoom[2] + (x / this.area.width) * (this.zoom[3] - this.zoom[2]); }
+  toRow(y) { return this.zoom[0] + (y / this.area.height) * (this.zoom[1] - this.zoom[0]); }
 
   // Hatch and outline of the hidden cells and the memory seam: the same for all panels, drawn once a zoom.
   paintMarks() {
-    const { cells: [rows, cols], hidden, pool, window: [row0, , col0], shape, theme } = this.picture;
-    const { area } = this;
-    const key = [this.zoom, area.width, area.height, area.ratio].join();
+    const { cells: [rows, cols], hidden, pool, window: [row0, , col0], shape, theme, seam } = this.picture;
+    const { width, height, ratio } = this.area;
+    const key = [this.zoom, width, height, ratio].join();
     if (this.marks && this.marks.picture === this.picture && this.marks.key === key) return this.marks.canvas;
     const canvas = document.createElement("canvas");
-    canvas.width = Math.round((area.x + area.width + 1) * area.ratio);
-    canvas.height = Math.round((area.y + area.height + 1) * area.ratio);
+    Object.assign(canvas, { width: Math.round((width + 1) * ratio), height: Math.round((height + 1) * ratio) });
     const context = canvas.getContext("2d");
-    context.scale(area.ratio, area.ratio);
-    context.beginPath();
-    context.rect(area.x, area.y, area.width, area.height);
-    context.clip();
+    context.scale(ratio, ratio);
     const region = new Path2D();
-    const outline = new Path2D();
+    const [hatch, outline] = [[], []];
     const at = (row, col) => row >= 0 && col >= 0 && row < rows && col < cols && hidden[row * cols + col];
     const x = (col) => this.toX(col0 + Math.min(col * pool, shape[1] - col0));
     const y = (row) => this.toY(row0 + Math.min(row * pool, shape[0] - row0));
     for (let row = 0; row <= rows; row++) {
       for (let col = 0; col <= cols; col++) {
         const here = at(row, col);
-        if (row < rows && here !== at(row, col - 1) && col > 0 && col < cols) { outline.moveTo(x(col), y(row)); outline.lineTo(x(col), y(row + 1)); }
-        if (col < cols && here !== at(row - 1, col) && row > 0 && row < rows) { outline.moveTo(x(col), y(row)); outline.lineTo(x(col + 1), y(row)); }
+        if (row < rows && here !== at(row, col - 1) && col > 0 && col < cols) outline.push([x(col), y(row), x(col), y(row + 1)]);
+        if (col < cols && here !== at(row - 1, col) && row > 0 && row < rows) outline.push([x(col), y(row), x(col + 1), y(row)]);
         if (here && !at(row, col - 1)) {
           let end = col;
           while (at(row, end)) end++;
@@ -281,118 +281,87 @@ class MatrixView {
         }
       }
     }
+    for (let start = -height; start < width; start += 7) hatch.push([start, height, start + height, 0]);
     context.save();
     context.clip(region);
-    context.strokeStyle = theme.hatch;
-    context.beginPath();
-    for (let start = -area.height; start < area.width; start += 7) {
-      context.moveTo(area.x + start, area.y + area.height);
-      context.lineTo(area.x + start + area.height, area.y);
-    }
-    context.stroke();
+    stroke(context, lines(hatch), theme.hatch);
     context.restore();
-    context.strokeStyle = theme.faint;
-    context.stroke(outline);
-    const { seam } = this.picture;
-    if (seam > 0) {
-      context.strokeStyle = theme.ink;
-      context.setLineDash([3, 3]);
-      context.lineWidth = 1.5;
-      context.beginPath();
-      context.moveTo(this.toX(seam), area.y);
-      context.lineTo(this.toX(seam), area.y + area.height);
-      context.stroke();
-    }
+    stroke(context, lines(outline), theme.faint);
+    context.setLineDash([3, 3]);
+    if (seam > 0) stroke(context, lines([[this.toX(seam), 0, this.toX(seam), height]]), theme.ink, 1.5);
     this.marks = { picture: this.picture, key, canvas };
     return canvas;
   }
 
-  drawPanel({ canvas, context, bitmap }, i, marks) {
-    const { pool, window: [row0, , col0], theme, columns, axes } = this.picture;
-    const { area } = this;
+  drawPanel(panel, { chosen }, marks) {
+    const { pool, window: [row0, , col0], theme } = this.picture;
+    const { area: { width, height, edge, ratio }, drag, pin } = this;
+    const { canvas, context, bitmap } = panel;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
-    context.scale(area.ratio, area.ratio);
+    context.setTransform(ratio, 0, 0, ratio, panel.left * ratio, edge * ratio);
     context.imageSmoothingEnabled = false;
+    const frame = new Path2D();
+    frame.rect(0, 0, width, height);
     context.save();
-    context.beginPath();
-    context.rect(area.x, area.y, area.width, area.height);
-    context.clip();
+    context.clip(frame);
     const [x, y] = [this.toX(col0), this.toY(row0)];
     context.drawImage(bitmap, x, y, this.toX(col0 + bitmap.width * pool) - x, this.toY(row0 + bitmap.height * pool) - y);
-    context.drawImage(marks, 0, 0, marks.width / area.ratio, marks.height / area.ratio);
+    context.drawImage(marks, 0, 0, marks.width / ratio, marks.height / ratio);
     if (this.pointer) {
-      context.strokeStyle = theme.accent;
-      context.globalAlpha = 0.45;
-      context.beginPath();
       const [px, py] = [this.toX(this.pointer[1] + 0.5), this.toY(this.pointer[0] + 0.5)];
-      context.moveTo(area.x, py);
-      context.lineTo(area.x + area.width, py);
-      context.moveTo(px, area.y);
-      context.lineTo(px, area.y + area.height);
-      context.stroke();
+      context.globalAlpha = 0.45;
+      stroke(context, lines([[0, py, width, py], [px, 0, px, height]]), theme.accent);
       context.globalAlpha = 1;
     }
-    if (this.drag && this.drag.panel.canvas === canvas && this.drag.toX !== undefined) {
-      context.strokeStyle = theme.accent;
-      context.strokeRect(this.drag.x, this.drag.y, this.drag.toX - this.drag.x, this.drag.toY - this.drag.y);
-    }
+    context.strokeStyle = theme.accent;
+    if (drag?.panel === panel && drag.toX !== undefined) context.strokeRect(drag.x, drag.y, drag.toX - drag.x, drag.toY - drag.y);
     context.restore();
-    if (this.pin && this.inside(...this.pin)) this.drawRing(context, ...this.pin);
-    context.strokeStyle = theme.grid;
-    context.strokeRect(area.x + 0.5, area.y, area.width, area.height);
-    if (axes) this.drawAxes(context, i % columns === 0, i + columns >= this.panels.length);
-  }
-
-  drawRing(context, query, key) {
-    const [x, y] = [this.toX(key + 0.5), this.toY(query + 0.5)];
-    const radius = Math.max(5, 0.5 * (this.toX(1) - this.toX(0)));
-    for (const [colour, width] of [[this.picture.theme.halo, 4], [this.picture.theme.accent, 2]]) {
-      context.strokeStyle = colour;
-      context.lineWidth = width;
-      context.beginPath();
-      context.arc(x, y, radius, 0, 2 * Math.PI);
-      context.stroke();
+    if (pin && this.inside(...pin)) {
+      const ring = new Path2D();
+      ring.arc(this.toX(pin[1] + 0.5), this.toY(pin[0] + 0.5), Math.max(5, 0.5 * (this.toX(1) - this.toX(0))), 0, 2 * Math.PI);
+      stroke(context, ring, theme.halo, 4);
+      stroke(context, ring, theme.accent, 2);
     }
-    context.lineWidth = 1;
+    stroke(context, frame, chosen ? theme.accent : theme.grid);
+    this.drawAxes(context, panel.left > edge, panel.bottom > edge);
   }
 
-  // Label tokens where they fit, else every so many places; only the outer panels carry labels.
+  // Label tokens where they fit, else every so many places, and say which axis is which; outer panels only.
   drawAxes(context, left, bottom) {
-    const { tokens, shape, theme } = this.picture;
-    const { area, zoom } = this;
-    const mem = shape[1] - shape[0];
+    const { tokens, shape, theme, texts } = this.picture;
+    const { area: { width, height }, zoom } = this;
+    const labels = (step, from, to, first, write) => {
+      context.font = step === 1 ? "11px monospace" : NUMBERS;
+      for (let i = Math.ceil(from / step) * step; i + 0.5 < to; i += step) write(step === 1 ? tokens[first + i] : String(i), i + 0.5);
+      context.font = NUMBERS;
+    };
     context.fillStyle = theme.faint;
-    const label = (step, index, token) => (step === 1 ? token : String(index));
+    context.textBaseline = "middle";
     if (left) {
-      const step = stepFor(area.height / (zoom[1] - zoom[0]), 11);
-      context.font = `${step === 1 ? 11 : 10.5}px ${step === 1 ? "monospace" : "sans-serif"}`;
+      const step = stepFor(height / (zoom[1] - zoom[0]), 11);
       context.textAlign = "right";
-      context.textBaseline = "middle";
-      for (let row = Math.ceil(zoom[0] / step) * step; row < zoom[1]; row += step) {
-        context.fillText(label(step, row, tokens[mem + row]), area.x - 4, this.toY(row + 0.5), area.x - 4);
-      }
+      labels(step, zoom[0], zoom[1], shape[1] - shape[0], (text, row) => context.fillText(text, -4, this.toY(row), 22));
+      context.textAlign = "center";
+      context.rotate(-Math.PI / 2);
+      context.fillText(texts.query, -height / 2, -32);
+      context.rotate(Math.PI / 2);
     }
     if (bottom) {
-      const pixels = area.width / (zoom[3] - zoom[2]);
+      const pixels = width / (zoom[3] - zoom[2]);
       const step = pixels >= 9 ? 1 : stepFor(pixels, 26);
-      context.font = `${step === 1 ? 11 : 10.5}px ${step === 1 ? "monospace" : "sans-serif"}`;
       context.textAlign = "center";
-      context.textBaseline = "top";
-      for (let col = Math.ceil(zoom[2] / step) * step; col < zoom[3]; col += step) {
-        context.fillText(label(step, col, tokens[col]), this.toX(col + 0.5), area.y + area.height + 4);
-      }
+      labels(step, zoom[2], zoom[3], 0, (text, col) => context.fillText(text, this.toX(col), height + 10));
+      context.fillText(texts.key, width / 2, height + 23);
     }
   }
 
   value(panel, query, key) {
-    const { cells: [rows, cols], pool, window: [row0, , col0], most } = this.picture;
+    const { cells: [rows, cols], pool, window: [row0, , col0], beyond } = this.picture;
     const [row, col] = [Math.floor((query - row0) / pool), Math.floor((key - col0) / pool)];
-    if (row < 0 || col < 0 || row >= rows || col >= cols) return NaN;
+    if (row < 0 || col < 0 || row >= rows || col >= cols) return null; // beyond the window that was sent
     const level = panel.levels[PLACE[panel.kind](row, col, cols)];
-    if (level > most) return Infinity;
-    if (level < -most) return level < -most - 1 ? NaN : -Infinity;
-    return level * panel.step;
+    return beyond[level] ?? level * panel.step;
   }
 
   showReadout() {
@@ -401,89 +370,117 @@ class MatrixView {
     if (!cell) return this.parts.readout.replaceChildren(texts.empty);
     const [query, key] = cell;
     const mem = shape[1] - shape[0];
-    const parts = [`${texts.query} ${query} `, element("code", "", tokens[mem + query]), ` → ${texts.key} ${key} `, element("code", "", tokens[key])];
-    parts.push(`, ${texts.distance} ${number(mem + query - key)}`);
-    parts.push(": ");
+    const parts = [`${texts.query} ${query} `, element("code", "", tokens[mem + query]), ` → ${texts.key} ${key} `];
+    parts.push(element("code", "", tokens[key]), `, ${texts.distance} ${number(mem + query - key)}: `);
     for (const panel of panels.length <= 8 ? panels : [panels[this.over]]) {
-      const name = element("span", "", panel.title);
-      name.style.color = panel.colour;
-      parts.push(name, element("b", "", number(this.value(panel, query, key))));
+      parts.push(element("span", "", panel.title, panel.colour), element("b", "", number(this.value(panel, query, key))));
     }
     this.parts.readout.replaceChildren(...parts);
   }
 
-  cellAt({ offsetX, offsetY }) {
-    const { area, zoom } = this;
-    const col = Math.floor(zoom[2] + ((offsetX - area.x) / area.width) * (zoom[3] - zoom[2]));
-    const row = Math.floor(zoom[0] + ((offsetY - area.y) / area.height) * (zoom[1] - zoom[0]));
-    return this.inside(row, col) ? [row, col] : null;
+  // The place of an event or a finger in a panel.
+  placeIn(panel, { clientX, clientY }) {
+    const box = panel.canvas.getBoundingClientRect();
+    return [clientX - box.left - panel.left, clientY - box.top - this.area.edge];
+  }
+
+  cellAt(x, y) {
+    const cell = [Math.floor(this.toRow(y)), Math.floor(this.toCol(x))];
+    return this.inside(...cell) ? cell : null;
   }
 
   down(panel, event) {
     if (event.button !== 0) return;
     this.root.focus({ preventScroll: true });
     if (event.pointerType === "mouse") panel.canvas.setPointerCapture(event.pointerId);
-    this.drag = { panel, x: event.offsetX, y: event.offsetY };
+    const [x, y] = this.placeIn(panel, event);
+    this.drag = { panel, x, y };
   }
 
   move(panel, event) {
-    this.pointer = this.cellAt(event);
-    if (this.drag) [this.drag.toX, this.drag.toY] = [event.offsetX, event.offsetY];
+    if (this.pinch) return;
+    const [x, y] = this.placeIn(panel, event);
+    this.pointer = this.cellAt(x, y);
+    if (this.drag && event.pointerType !== "touch") [this.drag.toX, this.drag.toY] = [x, y];
     this.draw();
   }
 
   up(panel, event) {
-    const drag = this.drag;
+    const { drag, zoom } = this;
     this.drag = null;
     if (!drag) return;
-    const [wide, high] = [Math.abs(event.offsetX - drag.x), Math.abs(event.offsetY - drag.y)];
-    if (wide <= 4 && high <= 4) {
-      const cell = this.cellAt(event);
-      if (cell) this.setPin(cell, this.isZoomed() ? 250 : 0); // a double-click resets the zoom and pins nothing
+    const [x, y] = this.placeIn(panel, event);
+    const touch = event.pointerType === "touch";
+    const still = touch ? 12 : 4;
+    const [wide, high] = [Math.abs(x - drag.x) > still, Math.abs(y - drag.y) > still];
+    if (!wide && !high) {
+      const cell = this.cellAt(x, y);
+      const second = touch && event.timeStamp - this.tapped < DOUBLE; // of taps, not every browser makes a dblclick
+      this.tapped = event.timeStamp;
+      if (second && this.isZoomed()) this.reset();
+      else if (cell) this.setPin(cell, this.isZoomed() ? DOUBLE : 0); // a double-click resets the zoom and pins nothing
+    } else if (wide && high && !touch) {
+      const [row, rowEnd] = [drag.y, y].sort((a, b) => a - b).map((edge) => clamp(this.toRow(edge), zoom[0], zoom[1]));
+      const [col, colEnd] = [drag.x, x].sort((a, b) => a - b).map((edge) => clamp(this.toCol(edge), zoom[2], zoom[3]));
+      this.zoomTo([Math.floor(row), Math.ceil(rowEnd), Math.floor(col), Math.ceil(colEnd)]);
+    } else this.draw(); // a stroke, not a rectangle
+  }
+
+  // Two fingers zoom all panels around their middle and move them; the exact window is asked for when one is lifted.
+  touch(event) {
+    const [one, two] = [...event.touches].filter(({ target }) => this.parts.grid.contains(target));
+    if (!two) {
+      if (this.pinch) this.zoomTo(this.zoom.map(Math.round));
+      this.pinch = null;
       return;
     }
-    if (wide <= 4 || high <= 4) return this.draw(); // a stroke, not a rectangle
-    const { area, zoom } = this;
-    const col = (x) => zoom[2] + ((Math.min(Math.max(x, area.x), area.x + area.width) - area.x) / area.width) * (zoom[3] - zoom[2]);
-    const row = (y) => zoom[0] + ((Math.min(Math.max(y, area.y), area.y + area.height) - area.y) / area.height) * (zoom[1] - zoom[0]);
-    const [x0, x1] = [drag.x, event.offsetX].sort((a, b) => a - b);
-    const [y0, y1] = [drag.y, event.offsetY].sort((a, b) => a - b);
-    this.zoomTo([Math.floor(row(y0)), Math.ceil(row(y1)), Math.floor(col(x0)), Math.ceil(col(x1))]);
+    if (event.cancelable) event.preventDefault();
+    const panel = this.panels.find(({ box }) => box.contains(one.target)) || this.panels[0];
+    const middle = { clientX: (one.clientX + two.clientX) / 2, clientY: (one.clientY + two.clientY) / 2 };
+    const [x, y] = this.placeIn(panel, middle);
+    const spread = Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY) || 1;
+    if (event.type !== "touchmove" || !this.pinch) {
+      this.pinch = { cell: [this.toRow(y), this.toCol(x)], spread, zoom: this.zoom };
+      this.drag = this.pointer = null;
+    }
+    const shares = [y / this.area.height, x / this.area.width];
+    this.zoom = this.around(this.pinch.cell, shares, this.pinch.zoom, this.pinch.spread / spread);
+    this.draw();
+  }
+
+  // The part that is `factor` times a zoom in size and has a cell at such shares of its height and width.
+  around(cell, shares, zoom, factor) {
+    return this.picture.shape.flatMap((all, axis) => {
+      const size = clamp((zoom[2 * axis + 1] - zoom[2 * axis]) * factor, 2, all);
+      const start = clamp(cell[axis] - shares[axis] * size, 0, all - size);
+      return [start, start + size];
+    });
   }
 
   zoomBy(factor) {
-    const [row, col] = this.pin || [(this.zoom[0] + this.zoom[1]) / 2, (this.zoom[2] + this.zoom[3]) / 2];
-    const around = (middle, from, to, all) => {
-      const size = Math.min(Math.max(Math.round((to - from) * factor), 2), all);
-      const start = Math.min(Math.max(Math.round(middle - size / 2), 0), all - size);
-      return [start, start + size];
-    };
-    const [rows, cols] = this.picture.shape;
-    this.zoomTo([...around(row, this.zoom[0], this.zoom[1], rows), ...around(col, this.zoom[2], this.zoom[3], cols)]);
+    const { pin, zoom } = this;
+    const middle = pin || [(zoom[0] + zoom[1]) / 2, (zoom[2] + zoom[3]) / 2];
+    this.zoomTo(this.around(middle, [0.5, 0.5], zoom, factor).map(Math.round));
   }
 
   // Zoom at once with what is here; ask for the exact window where the picture is pooled or does not cover it.
   zoomTo(zoom) {
-    if (zoom && (zoom[1] <= zoom[0] || zoom[3] <= zoom[2])) return this.draw();
-    const [rows, cols] = this.picture.shape;
-    this.zoom = zoom || [0, rows, 0, cols];
-    const [row, rowEnd, col, colEnd] = this.picture.window;
-    const inside = this.zoom[0] >= row && this.zoom[1] <= rowEnd && this.zoom[2] >= col && this.zoom[3] <= colEnd;
-    if (this.picture.pool > 1 || !inside) this.send("window", zoom);
+    if (zoom[1] <= zoom[0] || zoom[3] <= zoom[2]) return this.draw();
+    this.zoom = zoom;
+    const { pool, window } = this.picture;
+    if (pool > 1 || !covers(window, zoom)) this.send("window", this.isZoomed() ? zoom : null);
     this.draw();
   }
 
-  isZoomed() {
-    const [rows, cols] = this.picture.shape;
-    return this.zoom[0] > 0 || this.zoom[2] > 0 || this.zoom[1] < rows || this.zoom[3] < cols;
-  }
+  whole() { return [0, this.picture.shape[0], 0, this.picture.shape[1]]; }
+  isZoomed() { return !covers(this.zoom, this.whole()); }
 
   reset() {
     if (!this.isZoomed()) return;
     clearTimeout(this.pinTimer);
     this.pinTimer = 0;
     this.pin = this.picture.pin;
-    this.zoomTo(null);
+    this.zoomTo(this.whole());
   }
 
   // Pin at once here, and tell Python after `delay`: a held arrow key is one request, not thirty.
@@ -506,7 +503,7 @@ class MatrixView {
     if (event.key in moves) {
       const [row, col] = this.pin || [rows - 1, cols - 1];
       const [down, right] = this.pin ? moves[event.key] : [0, 0];
-      const cell = [Math.min(Math.max(row + down, 0), rows - 1), Math.min(Math.max(col + right, 0), cols - 1)];
+      const cell = [clamp(row + down, 0, rows - 1), clamp(col + right, 0, cols - 1)];
       this.pointer = null;
       this.setPin(cell, 150);
       requestAnimationFrame(() => { this.parts.spoken.textContent = this.parts.readout.textContent; });
@@ -519,9 +516,4 @@ class MatrixView {
     } else return;
     event.preventDefault();
   }
-}
-
-// The smallest of 1, 2, 4, 5, 8, 10, 16, ... at which labels of `room` pixels do not touch.
-function stepFor(pixels, room) {
-  for (let step = 1; ; step *= 2) if (step * pixels >= room) return step;
 }

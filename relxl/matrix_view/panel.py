@@ -25,7 +25,6 @@ class Panel:
     same along every diagonal, descending from distance mem_len + query_len - 1.
     """
 
-    name: str
     title: str
     values: np.ndarray
     scale: Scale
@@ -56,8 +55,8 @@ class Grid:
     columns: int
     label: str  # what the grid shows, for those who can not see it
     pin: tuple[int, int] | None = None
-    axes: bool = True  # label the outer panels with tokens
-    chosen: int | None = None  # the panel to set off, by its place
+    axes: bool = True  # label the outer panels with tokens, and say which axis is which
+    chosen: tuple[int, ...] = ()  # the panels to set off, by their places
     seam: int | None = None  # the first key after the memory, where it is not mem_len
 
     @property

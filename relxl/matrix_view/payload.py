@@ -112,20 +112,21 @@ def encode(
     scales = list(dict.fromkeys(panel.scale for panel in grid.panels))
     parts, panels = [even(np.packbits(hidden).tobytes())], []
     offset = len(parts[0])
-    for panel in grid.panels:
+    for place, panel in enumerate(grid.panels):
         levels, step = to_levels(panel_values(panel, grid, window, factor), bits)
         panels.append(
             {
                 "title": panel.title, "formula": panel.formula, "kind": panel.kind, "step": step,
                 "colour": readable(panel.colour, theme.dark) if panel.colour else theme.ink,
-                "scale": scales.index(panel.scale), "offset": offset,
+                "scale": scales.index(panel.scale), "offset": offset, "chosen": place in grid.chosen,
             }
         )  # fmt: skip
         parts.append(even(levels.tobytes()))
         offset += len(parts[-1])
     header = {
         "shape": grid.shape, "window": window, "pool": factor, "cells": hidden.shape, "bits": bits, "pin": grid.pin,
-        "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "chosen": grid.chosen, "label": grid.label,
+        "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "label": grid.label,
+        "chosen": min(grid.chosen, default=None),  # the panel that the keyboard speaks for
         "tokens": grid.tokens, "scales": [asdict(scale) for scale in scales], "panels": panels,
         "theme": asdict(theme), "texts": texts,
     }  # fmt: skip

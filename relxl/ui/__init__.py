@@ -8,6 +8,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     matrix.py       the matrix view, mounted
     show.py         figures with their table twin, the proof badge, text from outside
     score_terms.py  the sections of the page "Score terms"
+    shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 
 import os
@@ -16,8 +17,8 @@ import os
 # alone takes 50. It is read when torch is first imported, so it stands before everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from relxl.ui.frame import doors, finish, model_card, page
+from relxl.ui.frame import doors, finish, model_card, page, plain_page
 from relxl.ui.show import let_paint
 from relxl.ui.state import keep_cell, pick_cell
 
-__all__ = ["doors", "finish", "keep_cell", "let_paint", "model_card", "page", "pick_cell"]
+__all__ = ["doors", "finish", "keep_cell", "let_paint", "model_card", "page", "pick_cell", "plain_page"]

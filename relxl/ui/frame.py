@@ -22,9 +22,10 @@ CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
 LONGER_SEGMENTS = (512, 1024, 2048)
+USUAL_MASK = {"mask_order": "after", "mask_fill": "-inf", "mask_fault": "none"}
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
 SPACING = """
-.stMainBlockContainer {padding-top: 2.5rem; padding-bottom: 3rem}
+.stMainBlockContainer {padding: 2.5rem 3.5rem 3rem}
 [data-testid=stSidebarHeader] {height: 2rem; padding-bottom: 0; margin-bottom: 0}
 [data-testid=stSidebarUserContent] [data-testid=stVerticalBlock] {gap: 0.6rem}
 """  # the picture and all controls fit into 1280 x 720
@@ -61,6 +62,24 @@ def all_pages() -> dict[str, Page]:
                 "the chosen cell, hatched cells are the future."
             ),
         ),
+        "masking": Page(
+            "pages/4_Masking.py",
+            _("Masking"),
+            _("How does the future get in?"),
+            _(
+                "The hatched triangle is what a query must not see. Whatever has colour there in the last panel has "
+                "leaked."
+            ),
+        ),
+        "shift": Page(
+            "pages/4_Shift.py",
+            _("Shift"),
+            _("Which distance does each cell really read, and what does it cost?"),
+            _(
+                "A cell says row:distance of what it reads. Right is its own row at distance m + i − j; red is "
+                "foreign, hatched is hidden by the mask."
+            ),
+        ),
     }
 
 
@@ -69,12 +88,7 @@ def page(name: str) -> View:
 
     The sidebar is not drawn yet: its values are known without it, and the picture comes first. `finish` draws it.
     """
-    this = all_pages()[name]
-    st.set_page_config(f"{this.name} · relxl", layout="wide")
-    st.html(f"<style>{SPACING}</style>")
-    title, corner = st.columns([5, 1], vertical_alignment="center")
-    title.subheader(this.question, anchor=False)
-    st.caption(this.sentence)
+    corner = draw_head(all_pages()[name], [5, 1])
     controls: list[Callable[[], object]] = []
     try:
         return choose_view(controls, corner)
@@ -84,11 +98,28 @@ def page(name: str) -> View:
         st.stop()
 
 
-def finish(view: View) -> None:
+def plain_page(name: str) -> bool:
+    """Draw the head of a page that looks at no model; give whether the theme is dark. `finish` draws the sidebar."""
+    draw_head(all_pages()[name], [1])
+    return st.context.theme.type == "dark"
+
+
+def draw_head(this: Page, widths: list[int]) -> DeltaGenerator:
+    """Draw title and sentence of a page; give the last column of the title's line."""
+    st.set_page_config(f"{this.name} · relxl", layout="wide")
+    st.html(f"<style>{SPACING}</style>")
+    columns = st.columns(widths, vertical_alignment="center")
+    columns[0].subheader(this.question, anchor=False)
+    st.caption(this.sentence)
+    return columns[-1]
+
+
+def finish(view: View | None = None) -> None:
     """Draw what the picture must not wait for: the sidebar, and in the corner whether what is shown is exact."""
-    draw_sidebar(view.controls)
-    with view.corner:
-        show_proof(view.proof)
+    draw_sidebar(view.controls if view else ())
+    if view:
+        with view.corner:
+            show_proof(view.proof)
 
 
 def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
@@ -202,6 +233,10 @@ def show_card(checkpoint: Checkpoint) -> None:
                 text=escape(training.get("text", {}).get("name", "–")), loss=loss
             )
         )
+    train = training.get("train", {})
+    mask = [train.get(name, usual) for name, usual in USUAL_MASK.items()]
+    if mask != list(USUAL_MASK.values()):
+        lines.append(_("trained with a mask that leaks: {mask}").format(mask=escape(", ".join(mask))))
     st.caption("  \n".join(lines))
 
 

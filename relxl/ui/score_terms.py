@@ -77,9 +77,9 @@ def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
     probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
     panels = {name: term_panel(name, look, terms, scores) for name, look in view.looks.items()}
     first, second, third, fourth = panels.values()
-    total = Panel("sum", _("sum"), terms.logits, scores)
+    total = Panel(_("sum"), terms.logits, scores)
     return Grid(
-        panels=(first, second, total, third, fourth, Panel("probs", _("probability"), terms.probs, probs)),
+        panels=(first, second, total, third, fourth, Panel(_("probability"), terms.probs, probs)),
         mask=terms.mask,
         tokens=tuple(view.tokens),
         columns=3,
@@ -94,9 +94,7 @@ def term_panel(name: str, look: style.Term, terms: HeadTerms, scale: Scale, titl
         "u_bias": ("strip", terms.u_bias),
         "v_bias": ("curve", terms.v_bias),
     }.get(name, ("matrix", terms.terms.get(name)))
-    return Panel(
-        name, title or f"({look.letter}) {name}", values, scale, kind, "" if title else look.formula, look.colour
-    )
+    return Panel(title or f"({look.letter}) {name}", values, scale, kind, "" if title else look.formula, look.colour)
 
 
 def pin(cell: tuple[int, int] | None, panel: int) -> None:
@@ -241,7 +239,7 @@ def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
     heads = [shown.head(head) for head in shown.heads]
     if shown_term == "sum":
         scale = Scale("diverging", shared_limit([terms.logits for terms in heads], shown.mask), _("score"))
-        panels = [Panel("sum", head_name(view, head), terms.logits, scale) for head, terms in enumerate(heads)]
+        panels = [Panel(head_name(view, head), terms.logits, scale) for head, terms in enumerate(heads)]
     else:
         terms_shown = list(view.looks) if shown_term == "all" else [shown_term]
         limit = shared_limit([terms.terms[name] for terms in heads for name in terms_shown], shown.mask)
@@ -266,7 +264,7 @@ def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
         label=label,
         pin=(cell[0] - cut, cell[1]) if cell and cell[0] >= cut else None,
         axes=False,
-        chosen=view.head,
+        chosen=tuple(range(view.head, len(panels), len(heads))),
         seam=view.source.mem_len,
     )
     matrix_view(
@@ -277,7 +275,17 @@ def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
         on_head=lambda step: step_head(view, step),
     )
     if st.toggle(_("Show as table"), key="table_heads"):
-        st.dataframe(diagnostics.heads_table(view.measures, view.layer), hide_index=True)
+        last = len(shown.mask) - 1
+        query, key = grid.pin or (last, int(heads[view.head].probs[last].argmax()))
+        terms = {name: term[0] for name, term in shown.terms.items()}
+        values = diagnostics.heads_cell_table(terms, shown.logits[0], shown.probs[0], query, key)
+        exact = {name: st.column_config.NumberColumn(format="%.9g") for name in values.columns[1:]}
+        shares = diagnostics.heads_table(view.measures, view.layer)
+        table = values.merge(shares, on="head", suffixes=("", "_share"))
+        st.caption(
+            _("Every head at query {query}, key {key}, and the shares of its terms.").format(query=query, key=key)
+        )
+        st.dataframe(table, hide_index=True, column_config=exact)
     write_link()
 
 

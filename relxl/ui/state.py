@@ -17,8 +17,9 @@ from relxl.language import _
 from relxl.ui.show import code
 
 # The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), segment
-# length, layer, head, query, key, cell pinned (0 or 1), term of the overview of all heads.
-LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t")
+# length, layer, head, query, key, cell pinned (0 or 1), term of the overview of all heads; of the page Shift: variant,
+# queries, memory, causal mask (0 or 1), step; of the page Masking: order, fill, dtype, fault, window, layers.
+LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
 
 
 class FromLink(str):

@@ -16,11 +16,18 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
+from relxl.causality import Causality, LayerLeak, causality_test, layer_leaks, model_stages, stage_names
 from relxl.checkpoint import PARTS, Checkpoint, open_checkpoint
+from relxl.masking import MaskRule
 from relxl.proof import Proof, prove
-from relxl.trace import HeadTerms, LayerTerms, Trace, run
+from relxl.trace import HeadTerms, LayerTerms, MaskedHead, Trace, run
+from relxl.training import token_loss
 
 LAST_QUERIES = 256  # of a long text, all heads at once are looked at for so many queries
+CHANGED_TOKENS = 48  # of a text, so many last tokens are changed in turn by the causality test
+FILLS = -np.logspace(-1, 5, 121)  # finite fills whose leak is drawn
+TOLERANCE = 1e-6  # a leak below it counts as none where a fill is called safe
+LOSS_TOKENS = 512  # of a long text, the loss under a rule is that of so many last tokens
 
 
 class Source(NamedTuple):
@@ -56,6 +63,10 @@ class View:
         return f"L{self.layer}H{self.head}"
 
     @property
+    def key_len(self) -> int:
+        return len(self.tokens)
+
+    @property
     def looks(self) -> dict[str, style.Term]:
         return style.terms_of(self.checkpoint.config.positions)
 
@@ -88,6 +99,22 @@ class View:
     def measures(self) -> dict[str, np.ndarray]:
         """Measure every head of the model on this text: [layer head] a measure."""
         return cached_measures(self.source)
+
+    def masked(self, rule: MaskRule) -> MaskedHead:
+        """Send the scores of the chosen head through a rule."""
+        return cached_masked(self.source, self.layer, self.head, rule)
+
+    def frontier(self, order: str) -> tuple[np.ndarray, np.ndarray]:
+        """Give the leak of all heads of the chosen layer for every one of FILLS, [head fill], and their safe fills."""
+        return cached_frontier(self.source, self.layer, order)
+
+    def loss(self, rules: tuple[MaskRule, ...]) -> float:
+        """Give the model's mean loss on the text, read as one segment, under one rule a layer: nats per token."""
+        return cached_loss(self.source, rules)
+
+    def causality(self, rules: tuple[MaskRule, ...]) -> tuple[Causality, list[LayerLeak]]:
+        """Change every token of the text's end in turn; give what moved, and what each layer by itself lets in."""
+        return cached_causality(self.source, rules)
 
     def cell(self, query: int, key: int) -> dict[str, np.ndarray]:
         """Explain one cell of the chosen head: what each dimension adds to each term."""
@@ -136,3 +163,37 @@ def cached_measures(source: Source) -> dict[str, np.ndarray]:
         terms = {name: term[0] for name, term in shown.terms.items()}
         layers.append(diagnostics.head_measures(terms, shown.probs[0], shown.mask, shown.distance))
     return {name: np.stack([measures[name] for measures in layers]) for name in layers[0]}
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def cached_masked(source: Source, layer: int, head: int, rule: MaskRule) -> MaskedHead:
+    return cached_trace(source).masked(layer, head, rule)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cached_frontier(source: Source, layer: int, order: str) -> tuple[np.ndarray, np.ndarray]:
+    return cached_trace(source).frontier(layer, order, FILLS, LAST_QUERIES, TOLERANCE)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def cached_loss(source: Source, rules: tuple[MaskRule, ...]) -> float:
+    tokens, model = last_tokens(source, LOSS_TOKENS + 1), cached_trace(source).model
+    if len(tokens) < 2:
+        return float("nan")
+    with torch.no_grad():
+        output = model(tokens[None, :-1], rule=rules)
+    return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cached_causality(source: Source, rules: tuple[MaskRule, ...]) -> tuple[Causality, list[LayerLeak]]:
+    tokens, model = last_tokens(source, CHANGED_TOKENS), cached_trace(source).model
+    forward = model_stages(model, rules)
+    causality = causality_test(forward, tokens, (tokens + 1) % model.config.n_token, stage_names(model))
+    with torch.no_grad():
+        hidden = forward(tokens[None])[:-1]
+    return causality, layer_leaks(model, hidden, min(source.mem_len, len(tokens) // 3), rules)
+
+
+def last_tokens(source: Source, n: int) -> torch.Tensor:
+    return torch.tensor(np.frombuffer(source.ids, np.int32)[-n:].copy()).long()

@@ -17,9 +17,36 @@ LINK = "/Score_terms?ck=shakespeare-learned&l=1&h=2&m=1&q=7&k=20"
 def centre(watched, panel, row, col, rows, cols):
     """Give the place on the screen of a cell of a panel, inside the margins that the axes take."""
     box = watched.view.locator(".panel canvas").nth(panel).bounding_box()
-    left, right, top, bottom = 28, 6, 5, 18
-    x = box["x"] + left + (box["width"] - left - right) * (col + 0.5) / cols
-    return x, box["y"] + top + (box["height"] - top - bottom - 1) * (row + 0.5) / rows
+    edge, left, bottom = 5.5, 38.5 if panel % 3 == 0 else 5.5, 30.5 if panel >= 3 else 5.5
+    x = box["x"] + left + (box["width"] - left - edge) * (col + 0.5) / cols
+    return x, box["y"] + edge + (box["height"] - edge - bottom) * (row + 0.5) / rows
+
+
+class Fingers:
+    """Touch the screen as one or two fingers do, and count what the page sends to the server from then on."""
+
+    def __init__(self, app):
+        self.page, self.sent = app.page, []
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
+        self.device = app.context.new_cdp_session(app.page)
+        self.device.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+
+    def send(self, kind, *places):
+        points = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)]
+        self.device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def tap(self, place):
+        self.send("touchStart", place)
+        self.send("touchEnd")
+
+    def move(self, *fingers, steps=6):
+        """Put down fingers one after another, move each from its first place to its second, and leave them there."""
+        for count in range(len(fingers)):
+            self.send("touchStart", *[start for start, _ in fingers[: count + 1]])
+        for step in range(1, steps + 1):
+            share = step / steps
+            self.send("touchMove", *[[a + (b - a) * share for a, b in zip(*finger, strict=True)] for finger in fingers])
+        self.page.wait_for_timeout(100)  # a frame or two
 
 
 def shown_terms(watched, layer, head):
@@ -116,6 +143,7 @@ def test_thirty_two_panels_are_drawn_and_a_click_opens_a_head(watch):
     assert drawn == 32
     overview.locator(".panel canvas").nth(13).click()
     expect(app.page.get_by_role("radio", name="H5")).to_be_checked()
+    expect(overview.locator(".title", has_text="▸")).to_have_text([f"▸ ({letter}) L1H5" for letter in "abcd"])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -124,7 +152,7 @@ def test_the_page_shows_through_in_both_themes(watch, scheme):
     corner = (
         app.view.locator(".panel canvas")
         .nth(3)
-        .evaluate("c => [...c.getContext('2d').getImageData(31 * c.width / c.clientWidth, c.height / 2, 1, 1).data]")
+        .evaluate("c => [...c.getContext('2d').getImageData(42 * c.width / c.clientWidth, c.height / 2, 1, 1).data]")
     )
     u_bias = shown_terms(app, 1, 2).u_bias
     assert abs(u_bias[0]) < 3  # near zero: the colour is near the middle of the scale, which is the page's
@@ -138,6 +166,22 @@ def test_the_view_is_reachable_and_named_for_those_who_can_not_see_it(watch):
     assert app.view.locator("canvas[role=img][aria-label]").count() == 6
     app.view.press("ArrowLeft")
     expect(app.view.locator("[aria-live=polite]")).to_contain_text("key 19")
+
+
+def test_the_outer_panels_say_which_axis_is_which(watch):
+    app = watch()
+    app.page.add_init_script("""
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        (this.canvas.written ??= []).push(text);
+        fillText.call(this, text, ...place);
+      };
+    """)
+    app.open(LINK)
+    written = app.view.evaluate("view => [...view.querySelectorAll('.panel canvas')].map((c) => c.written || [])")
+    assert ["query" in texts for texts in written] == [True, False, False] * 2
+    assert ["key" in texts for texts in written] == [False] * 3 + [True] * 3
+    assert written[1] == [] and "8" in written[0] and "16" in written[4]
 
 
 def test_reading_with_the_pointer_sends_nothing(watch):
@@ -215,3 +259,84 @@ def test_a_zoom_into_a_long_text_does_not_outlive_it(watch):
         app.view.locator("button.in").click()
         expect(app.view.locator(".note")).to_contain_text("drag to zoom, double-click to reset")
         app.settle()
+
+
+def test_two_fingers_zoom_and_move_all_panels_and_ask_for_the_exact_window_once(watch):
+    app = watch()
+    fingers = Fingers(app)
+    app.open("/Score_terms?ck=shakespeare-learned&l=1&h=2&m=0&n=512")
+    box = app.page.get_by_role("textbox", name="Text")
+    box.fill("Is this the promised end? " * 20)
+    box.press("Control+Enter")
+    expect(app.view.locator(".note")).to_contain_text("2 × 2 cells; zoom in for exact ones")
+    app.settle()
+    app.page.wait_for_timeout(1000)  # what stands below the picture may still come
+    whole, sent = [app.pixels(panel) for panel in range(6)], len(fingers.sent)
+    x, y = centre(app, 1, 300, 200, 512, 512)
+    fingers.move([(x - 5, y - 5), (x - 40, y - 40)], [(x + 5, y + 5), (x + 40, y + 40)])
+    near = [app.pixels(panel) for panel in range(6)]
+    assert all(a != b for a, b in zip(whole, near, strict=True)) and len(fingers.sent) == sent
+    fingers.send("touchEnd")
+    expect(app.view.locator(".note")).to_contain_text("pinch to zoom, double-tap to reset")
+    app.settle()
+    assert len(fingers.sent) == sent + 1
+    app.page.mouse.move(x, y)
+    query, key = map(int, re.findall(r"(?:query|key) (\d+)", app.readout))
+    assert abs(query - 300) <= 1 and abs(key - 200) <= 1  # 64 of 512 cells, around the middle of the fingers
+
+    cell = app.view.locator(".panel canvas").nth(1).bounding_box()["width"] / 67
+    fingers.move([(x - 40, y), (x - 40 - 9 * cell, y)], [(x + 40, y), (x + 40 - 9 * cell, y)])
+    assert len(fingers.sent) == sent + 1
+    fingers.send("touchEnd")
+    app.page.wait_for_timeout(500)
+    app.settle()
+    assert len(fingers.sent) == sent + 2
+    app.page.mouse.move(x, y)
+    query, key = map(int, re.findall(r"(?:query|key) (\d+)", app.readout))
+    assert abs(query - 300) <= 1 and abs(key - 209) <= 2
+    app.page.mouse.move(0, 0)
+    expect(app.view.locator(".readout")).to_contain_text("probability–")  # the pin is not in the window
+
+    fingers.move([(x - 40, y - 40), (x - 2, y - 2)], [(x + 40, y + 40), (x + 2, y + 2)])
+    fingers.send("touchEnd")
+    expect(app.view.locator(".note")).to_contain_text("2 × 2 cells")
+    app.settle()
+    assert [app.pixels(panel) for panel in range(6)] == whole
+
+
+def test_one_finger_scrolls_a_tap_pins_and_a_double_tap_resets(watch):
+    app = watch()
+    fingers = Fingers(app)
+    app.open(LINK)
+    rows, cols = shown_terms(app, 1, 2).mask.shape
+    whole = app.pixels()
+    query, key = (app.page.get_by_label(name, exact=True) for name in ("Query", "Key"))
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    x, y = centre(app, 1, 20, 40, rows, cols)
+    fingers.move([(x, y), (x - 30, y - 120)], steps=12)
+    fingers.send("touchEnd")
+    app.page.wait_for_timeout(300)
+    assert app.page.evaluate(scrolled) > 50 and app.pixels() == whole
+    app.page.evaluate(f"{scrolled} = 0")
+    fingers.move([(x, y), (x + 60, y + 20)])  # sideways: it reads, and is no rectangle
+    expect(app.view.locator(".readout")).not_to_contain_text("key 20 ")
+    fingers.send("touchEnd")
+    expect(app.view.locator(".readout")).to_contain_text("key 20 ")
+    assert app.pixels() == whole
+    fingers.tap((x, y))
+    expect(query).to_have_value("20")
+    expect(key).to_have_value("40")
+    app.settle()
+    fingers.move([(x - 10, y), (x - 50, y)], [(x + 10, y), (x + 50, y)])
+    fingers.send("touchEnd")
+    app.settle()
+    near = app.pixels()
+    fingers.tap((x + 50, y))
+    fingers.tap((x + 50, y))
+    app.page.wait_for_timeout(500)
+    app.settle()
+    expect(query).to_have_value("20")
+    expect(key).to_have_value("40")
+    app.page.mouse.move(*centre(app, 1, 0, 0, rows, cols))
+    expect(app.view.locator(".readout")).to_contain_text("query 0 ")
+    assert app.pixels() != near

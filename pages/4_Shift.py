@@ -1,0 +1,14 @@
+"""Which distance does each cell really read, and what does it cost?"""
+
+from relxl import ui
+from relxl.ui import shift as sections
+from relxl.ui import shift_cost as cost
+
+dark = ui.plain_page("shift")
+sections.microscope(dark)
+ui.let_paint()
+sections.which_is_mine()
+measure = cost.sections(dark)
+sections.how()
+ui.finish()
+measure()
