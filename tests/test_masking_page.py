@@ -53,7 +53,7 @@ def test_an_exhibit_shows_the_scores_and_the_leak_that_the_library_returns(name)
     said = "exactly 0.0" if not len(leak) or leak.max() == 0 else f"**{number(float(leak.mean()))}**"
     assert said in words(app)
     if expected.nan.any():
-        assert f"{expected.nan.sum()} rows are NaN" in words(app)
+        assert f"Rows that are NaN: {expected.nan.sum()}**" in words(app)
 
 
 def test_a_click_on_an_exhibit_sets_every_control():

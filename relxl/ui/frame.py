@@ -1,6 +1,7 @@
 """The frame of every page: its question, the proof badge, and the sidebar with its shared controls."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from relxl.vocab import show_token
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
+LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
 LONGER_SEGMENTS = (512, 1024, 2048)
 USUAL_MASK = {"mask_order": "after", "mask_fill": "-inf", "mask_fault": "none"}
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
@@ -149,7 +151,8 @@ def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) ->
 
     source = choose_text(checkpoint, source, controls)
     terms = list(style.terms_of(config.positions))
-    best_layer, best_head = diagnostics.most_telling_head(cached_measures(source), terms)
+    with waiting(source, corner):
+        best_layer, best_head = diagnostics.most_telling_head(cached_measures(source), terms)
     layers, heads = range(config.n_layer), range(config.n_head)
     layer, head = keep("l", best_layer, layers), keep("h", best_head, heads)
     pick = partial(st.segmented_control, required=True)
@@ -158,6 +161,15 @@ def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) ->
     shown = [show_token(checkpoint.vocab.tokens[i]) for i in np.frombuffer(source.ids, np.int32)]
     dark = st.context.theme.type == "dark"
     return View(checkpoint, source, shown, layer.value, head.value, dark, corner, tuple(controls))
+
+
+def waiting(source: Source, corner: DeltaGenerator) -> AbstractContextManager:
+    """Say in the corner that a text is read, if it is long enough to wait for."""
+    tokens = len(source.ids) // 4
+    if tokens < LONG_TEXT:
+        return nullcontext()
+    with corner:
+        return st.spinner(_("Reading {n} tokens").format(n=tokens), show_time=True)
 
 
 def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[[], object]]) -> Source:

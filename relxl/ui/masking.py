@@ -157,12 +157,14 @@ def leak_sentence(view: View, head: MaskedHead) -> str:
     notes = []
     shut = int((head.filled & head.allowed).sum())
     if shut:
-        notes.append(_("{n} allowed cells are shut.").format(n=shut))
+        notes.append(_("Allowed cells that are shut: {n}.").format(n=shut))
     if head.nan.any():
-        notes.append(_("**{n} rows are NaN**: the mask leaves them no key.").format(n=int(head.nan.sum())))
+        notes.append(
+            _("**Rows that are NaN: {n}**, because the mask leaves them no key.").format(n=int(head.nan.sum()))
+        )
     blind = int((head.empty & head.uniform).sum())
     if blind:
-        notes.append(_("{n} rows without a key became uniform.").format(n=blind))
+        notes.append(_("Rows without a key that became uniform: {n}.").format(n=blind))
     if head.not_finite:
         notes.append(
             _("The first number that is not finite, unasked, appears in: {step}.").format(step=head.not_finite)
@@ -193,11 +195,13 @@ def rows_and_frontier(view: View, rule: MaskRule) -> None:
     rows, frontier = st.columns(2, gap="large")
     with rows:
         st.markdown("##### " + _("Leak of each row"))
-        alt = plain(leak_sentence(view, head))
         tokens = view.tokens[view.source.mem_len :]
-        figure = figures.leak_figure(head.leak, tokens, view.dark)
         numbers = {"query": np.arange(len(tokens)), "token": tokens, "leak": head.leak, "margin": head.margin}
-        show(figure, key="leak", alt=alt, table=lambda: numbers)
+        if np.nan_to_num(head.leak).any():
+            figure = figures.leak_figure(head.leak, tokens, view.dark)
+            show(figure, key="leak", alt=plain(leak_sentence(view, head)), table=lambda: numbers)
+        else:
+            st.markdown(_("No row gives a forbidden key anything."))
     with frontier:
         st.markdown("##### " + _("How deep must a finite fill be?"))
         names = {"after": _("after the sum"), "before": _("content only, before")}
@@ -244,7 +248,9 @@ def causality(view: View, rules: tuple[MaskRule, ...]) -> None:
     digits = np.where(moved > 0, np.maximum(np.log10(np.clip(moved, 1e-12, 1e9)) + 9, 0.2), 0).astype(np.float32)
     scale = Scale("sequential", 9.0, _("log10 |difference| + 9"))
     entered = _("Every output before the changed token stays the same to the last bit: nothing leaks in this model.")
-    if result.entry is not None:
+    if math.isnan(view.loss(rules)):
+        entered = _("Outputs are NaN, which hides whatever leaks: look at the layers below.")
+    elif result.entry is not None:
         entered = _("The leak enters in **{layer}**; {n} pairs of (changed token, earlier output) move at the end.")
         entered = entered.format(layer=result.entry, n=int(result.leaks[-1].sum()))
     st.markdown(entered)
