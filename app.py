@@ -10,6 +10,7 @@ view = ui.page("home")
 query, key, pinned = (kept.value for kept in ui.keep_cell(view.terms.mask, view.terms.probs))
 equation = st.container()
 sections.matrices(view, (query, key) if pinned else None, query)
+ui.let_paint()
 with equation:
     sections.equation(view, query)
 st.markdown(sections.finding(view, query))
