@@ -19,6 +19,7 @@ with controls:
 st.markdown(sections.finding(view, rule, rules))
 ui.let_paint()
 sections.rows_and_frontier(view, rule)
+sections.every_head(view, rule)
 sections.what_is_true()
 sections.causality(view, rules)
 sections.recorded()

@@ -143,6 +143,20 @@ class Trace:
         )
 
     @torch.no_grad()
+    def leaks(self, rule: MaskRule, queries: int) -> np.ndarray:
+        """Give the mean leak of every head under a rule over the last `queries` rows, NaN rows left out: [layer head].
+
+        One layer at a time, each on its right input.
+        """
+        mem_len = self.key_len - min(queries, self.query_len)
+        means = []
+        for layer, hidden in enumerate(self.hidden):
+            attn, x = self.model.layers[layer].attn, hidden[:1]
+            scores = mask_scores(attn.terms(x[:, mem_len:], x, mem_len, self.clamp_len), rule, mem_len)
+            means.append(forbidden_mass(scores.probs, scores.allowed)[0].float().nanmean(-1))
+        return to_numpy(torch.stack(means))
+
+    @torch.no_grad()
     def frontier(
         self, layer: int, order: str, fills: np.ndarray, queries: int, tolerance: float
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -56,6 +56,14 @@ def test_an_exhibit_shows_the_scores_and_the_leak_that_the_library_returns(name)
         assert f"Rows that are NaN: {expected.nan.sum()}**" in words(app)
 
 
+def test_the_table_of_heads_holds_the_mean_leak_of_each():
+    rule = GALLERY["multiply"].rule
+    app = open_masking(rule)
+    table = app.dataframe[0].value
+    assert list(table.columns) == ["layer", *(f"H{head}" for head in range(8))] and len(table) == 4
+    assert table.iloc[1, 3] == pytest.approx(masked_head(app, rule).leak.mean(), abs=1e-6)
+
+
 def test_a_click_on_an_exhibit_sets_every_control():
     app = open_masking()
     pills = next(group for group in app.get("button_group") if group.key == "mask_preset")

@@ -61,7 +61,7 @@ STYLE = """<style>
 </style>"""
 HUES = ("#3f7fd6", "#c98a1b", "#2f9e77", "#9a5bd0", "#c65f8f", "#6a8f2f", "#2d9bb0", "#a8703f")  # rows told apart
 SIZES = ((8, 0.95, 3.5), (14, 0.84, 2.9), (999, 0.75, 2.4))  # up to so many columns: size in rem, width in em
-MOST_ROWS_KEPT = 12
+MOST_ROWS_KEPT = 8
 
 
 @dataclass(frozen=True)

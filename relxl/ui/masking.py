@@ -223,6 +223,16 @@ def rows_and_frontier(view: View, rule: MaskRule) -> None:
         st.caption(alt + " " + _("Thin lines are the other heads of the layer."))
 
 
+def every_head(view: View, rule: MaskRule) -> None:
+    """Put the mean leak of every head of the model into a table: a row a layer, a column a head."""
+    leaks = view.leaks(rule)
+    st.markdown("##### " + _("Mean leak of every head"))
+    layers = {_("layer"): [f"L{layer}" for layer in range(len(leaks))]}
+    columns = {f"H{head}": leaks[:, head] for head in range(leaks.shape[1])}
+    formats = {name: st.column_config.NumberColumn(format="%.3g") for name in columns}
+    st.dataframe(layers | columns, hide_index=True, column_config=formats)
+
+
 def what_is_true() -> None:
     """Set what is often said about the order beside what is true."""
     st.markdown("##### " + _("Does the order matter?"))

@@ -18,7 +18,8 @@ def let_paint() -> None:
     """Leave the browser the time to paint what was drawn so far.
 
     Charts that arrive together with a matrix are drawn before it and cost it twice its own time, and at the first visit
-    the server has the browser's own files to send. A newer click does not wait: reading the session's state is where Streamlit ends an outdated run.
+    the server has the browser's own files to send. A newer click does not wait: reading the session's state is where
+    Streamlit ends an outdated run.
     """
     for _step in range(8):
         time.sleep(PAINT_SECONDS / 8)

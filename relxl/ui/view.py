@@ -104,6 +104,10 @@ class View:
         """Send the scores of the chosen head through a rule."""
         return cached_masked(self.source, self.layer, self.head, rule)
 
+    def leaks(self, rule: MaskRule) -> np.ndarray:
+        """Give the mean leak of every head of the model under a rule: [layer head]."""
+        return cached_leaks(self.source, rule)
+
     def frontier(self, order: str) -> tuple[np.ndarray, np.ndarray]:
         """Give the leak of all heads of the chosen layer for every one of FILLS, [head fill], and their safe fills."""
         return cached_frontier(self.source, self.layer, order)
@@ -168,6 +172,11 @@ def cached_measures(source: Source) -> dict[str, np.ndarray]:
 @st.cache_resource(max_entries=24, show_spinner=False)
 def cached_masked(source: Source, layer: int, head: int, rule: MaskRule) -> MaskedHead:
     return cached_trace(source).masked(layer, head, rule)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cached_leaks(source: Source, rule: MaskRule) -> np.ndarray:
+    return cached_trace(source).leaks(rule, LAST_QUERIES)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -137,7 +137,7 @@ def test_a_measurement_can_be_stopped_and_a_finished_one_is_kept(watch):
     shift.page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     expect(start).to_be_visible()
     start.click()
-    expect(shift.page.get_by_text("the scores are the same: largest difference")).to_be_visible(timeout=90_000)
+    expect(shift.page.get_by_text("the scores are the same: largest difference")).to_be_visible(timeout=200_000)
     expect(shift.page.locator(".js-plotly-plot")).to_have_count(1)
     sidebar = shift.page.get_by_test_id("stSidebar")
     sidebar.get_by_role("link", name="Score terms").click()
