@@ -16,7 +16,7 @@ from relxl.ui import shift_cost, shift_tables, shift_words
 from tests.conftest import ROOT
 from tests.test_pages import control, healthy, open_app
 
-SHIFT = "pages/4_Shift.py"
+SHIFT = "pages/5_Shift.py"
 
 
 def html(app):

@@ -74,7 +74,7 @@ def all_pages() -> dict[str, Page]:
             ),
         ),
         "shift": Page(
-            "pages/4_Shift.py",
+            "pages/5_Shift.py",
             _("Shift"),
             _("Which distance does each cell really read, and what does it cost?"),
             _(
