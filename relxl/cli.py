@@ -1,4 +1,4 @@
-"""The command line: python -m relxl inspect | terms | train | bench. A command imports torch only when it runs."""
+"""The command line: python -m relxl inspect | terms | train | sweep | bench. A command imports torch when it runs."""
 
 import argparse
 import hashlib
@@ -9,6 +9,7 @@ import time
 from dataclasses import MISSING, fields
 from pathlib import Path
 
+from relxl.cli_sweep import add_sweep
 from relxl.config import POSITIONS, ModelConfig, TrainConfig
 
 
@@ -38,6 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_inspect(commands)
     add_terms(commands)
     add_train(commands)
+    add_sweep(commands)
     add_bench(commands)
     return parser
 

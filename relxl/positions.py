@@ -30,6 +30,71 @@ def learned_rows(pos_table: Tensor, distance: Tensor, clamp_len: int | None = No
     return pos_table[clamp_distance(distance, reach) + max_len - 1]
 
 
+def unclamped_rows(pos_table: Tensor, distance: Tensor) -> Tensor:
+    """Read R_d from a learned table that must hold a row for every distance: [distance d_pos].
+
+    `learned_rows` lets what lies beyond the table share its last row, without a word. Raises ValueError instead.
+    """
+    max_len = table_max_len(pos_table)
+    if distance.numel():
+        smallest, largest = int(distance.min()), int(distance.max())
+        needed = max(-smallest, largest) + 1
+        if needed > max_len:
+            raise ValueError(
+                f"the table has rows for the distances {1 - max_len} to {max_len - 1} (max_len={max_len}), but "
+                f"{smallest} to {largest} are asked for: clamp them, interpolate the table, or train with "
+                f"max_len={needed} or more"
+            )
+    return learned_rows(pos_table, distance)
+
+
+def interpolate_rows(pos_table: Tensor, max_len: int, near: int = 0) -> Tensor:
+    """Stretch or squeeze a learned table over distance: [rows d_pos] -> [2*max_len-1 d_pos].
+
+    R'_d = R_x, x = d (old_max_len - 1) / (max_len - 1), linear between two rows. Both ends and the centre (distance
+    0) are kept to the bit; a table that is linear in d stays linear; the same length gives the same table. A max_len
+    of 1 keeps the centre alone. Distances up to `near` keep their own row, and only what lies beyond is stretched.
+    Raises ValueError for a max_len below 1 and for a `near` that one of the tables does not reach.
+    Source: the article, section 5.
+    """
+    check_max_len(max_len)
+    reach, new_reach = table_max_len(pos_table) - 1, max_len - 1
+    if not 0 <= near <= min(reach, new_reach):
+        raise ValueError(f"near must be a distance that both tables have, 0 to {min(reach, new_reach)}, got {near}")
+    if new_reach == reach:
+        return pos_table
+    distance = torch.arange(-new_reach, new_reach + 1, device=pos_table.device)
+    size, side = distance.abs(), distance.sign()
+    place, step = (size - near).clamp(min=0) * (reach - near), max(new_reach - near, 1)  # whole: ends are hit exactly
+    inner, rest = size.clamp(max=near) + place // step, place % step
+    outer = inner + (rest > 0)
+    share = (rest.to(pos_table.dtype) / step)[:, None]
+    return torch.lerp(pos_table[reach + side * inner], pos_table[reach + side * outer], share)
+
+
+def truncate_rows(pos_table: Tensor, max_len: int) -> Tensor:
+    """Keep the rows of the distances -(max_len-1) .. max_len-1, as a view: [rows d_pos] -> [2*max_len-1 d_pos]."""
+    check_max_len(max_len)
+    old_max_len = table_max_len(pos_table)
+    if max_len > old_max_len:
+        raise ValueError(
+            f"a table of max_len={old_max_len} can not be cut to max_len={max_len}: give a smaller one, or interpolate"
+        )
+    return pos_table[old_max_len - max_len : old_max_len + max_len - 1]
+
+
+def check_max_len(max_len: int) -> None:
+    if max_len < 1:
+        raise ValueError(f"max_len must be 1 or more, got {max_len}")
+
+
+def table_max_len(pos_table: Tensor) -> int:
+    """Give max_len of a table of 2*max_len - 1 rows. Raises ValueError for an even number of rows."""
+    if len(pos_table) % 2 == 0:
+        raise ValueError(f"a position table has 2*max_len - 1 rows, an odd number, got {len(pos_table)}")
+    return (len(pos_table) + 1) // 2
+
+
 def sinusoid_rows(
     distance: Tensor, d_pos: int, clamp_len: int | None = None, dtype: torch.dtype | None = None
 ) -> Tensor:

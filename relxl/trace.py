@@ -24,7 +24,7 @@ from relxl.masking import (
     row_outcomes,
     safe_fill,
 )
-from relxl.model import TransformerXL
+from relxl.model import AbsoluteMultiheadAttention, RelMultiheadAttention, TransformerXL
 from relxl.relative import ScoreTerms
 
 PIECE_LEN = 128  # 64 to 256 are three times as fast as one piece of 2,048
@@ -244,12 +244,24 @@ def layer_terms(
     clamp_len: int | None = None,
 ) -> LayerTerms:
     """Split the scores of one layer on its input `hidden` [batch key d_model], whose first mem_len rows are memory."""
-    n_head = model.config.n_head
+    return attention_terms(model.layers[layer].attn, hidden, mem_len, heads, clamp_len)
+
+
+@torch.no_grad()
+def attention_terms(
+    attn: RelMultiheadAttention | AbsoluteMultiheadAttention,
+    hidden: Tensor,
+    mem_len: int = 0,
+    heads: list[int] | None = None,
+    clamp_len: int | None = None,
+) -> LayerTerms:
+    """Do the same for an attention that stands by itself."""
+    n_head = attn.n_heads
     if bad := [head for head in heads or [] if not 0 <= head < n_head]:
         raise ValueError(f"head {bad[0]} was asked for, but the model has heads 0 to {n_head - 1}")
     key_len = hidden.shape[1]
     query_len = key_len - mem_len
-    terms = model.layers[layer].attn.terms(hidden[:, mem_len:], hidden, mem_len, clamp_len, heads)
+    terms = attn.terms(hidden[:, mem_len:], hidden, mem_len, clamp_len, heads)
     mask = causal_mask(query_len, key_len, mem_len, hidden.device)
     logits = terms.logits()
     distances = np.arange(key_len - 1, -query_len, -1)  # mem_len + query_len - 1 is key_len - 1

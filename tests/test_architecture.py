@@ -26,13 +26,16 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "figures": {"style", "language", "matrix_view"},
     "bench": {"checkpoint", "definition", "matrix_view", "positions", "relative", "trace", "ui", "vocab"},
     "shift_example": set(),
-    "cli": {"config", "checkpoint", "export", "trace", "training", "vocab", "bench"},
+    "experiments": {"config", "masking", "model", "positions", "trace", "training"},
+    "cli_sweep": {"experiments", "files"},
+    "cli": {"cli_sweep", "config", "checkpoint", "export", "trace", "training", "vocab", "bench"},
     "__main__": {"cli"},
 }
 LIBRARIES = {  # a library -> the modules that may import it
     "streamlit": {"ui", "app", "pages"},
     "plotly": {"figures", "ui", "bench"},
-    "pandas": {"diagnostics", "ui"},
+    "pandas": {"cli_sweep", "diagnostics", "ui"},
+    "distributed": {"cli_sweep"},
     "playwright": {"bench"},
     "bertviz": {"bench"},
     "torch": {
@@ -48,8 +51,10 @@ LIBRARIES = {  # a library -> the modules that may import it
         "training",
         "checkpoint",
         "export",
+        "experiments",
         "bench",
         "cli",
+        "cli_sweep",
         "ui",
     },
 }

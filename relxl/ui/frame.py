@@ -19,7 +19,8 @@ from relxl.ui.state import Kept, keep, write_link
 from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, source_of
 from relxl.vocab import show_token
 
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+ROOT = Path(__file__).parents[2]
+CHECKPOINTS = ROOT / "checkpoints"
 FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
 LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
@@ -82,6 +83,12 @@ def all_pages() -> dict[str, Page]:
                 "foreign, hatched is hidden by the mask."
             ),
         ),
+        "initialisation": Page(
+            "pages/6_Initialisation.py",
+            _("Initialisation"),
+            _("What does the starting scale do to attention?"),
+            _("A fresh layer, drawn from a seed. Move the scale: too small and it averages, too large and it stares."),
+        ),
     }
 
 
@@ -116,10 +123,13 @@ def draw_head(this: Page, widths: list[int]) -> DeltaGenerator:
     return columns[-1]
 
 
-def finish(view: View | None = None) -> None:
-    """Draw what the picture must not wait for: the sidebar, and in the corner whether what is shown is exact."""
+def finish(view: View | None = None, proof: bool = True) -> None:
+    """Draw what the picture must not wait for: the sidebar, and in the corner whether what is shown is exact.
+
+    A page that does not show scores of the loaded checkpoint has nothing to prove.
+    """
     draw_sidebar(view.controls if view else ())
-    if view:
+    if view and proof:
         with view.corner:
             show_proof(view.proof)
 

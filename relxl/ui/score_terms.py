@@ -71,19 +71,26 @@ def matrices(view: View, cell: tuple[int, int] | None, query: int) -> None:
 
 
 def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
+    """Lay out the six panels of the chosen head."""
+    label = f"{view.label}: {plain(where_it_looks(view, query))}"
+    return head_grid(view.terms, view.looks, view.tokens, label, cell)
+
+
+def head_grid(
+    terms: HeadTerms, looks: dict[str, style.Term], tokens: list[str], label: str, cell: tuple[int, int] | None
+) -> Grid:
     """Lay out the six panels of a head: (a) (b) sum over (c) (d) probabilities. Terms and sum share one scale."""
-    terms = view.terms
     scores = Scale("diverging", shared_limit([*terms.terms.values(), terms.logits], terms.mask), _("score"))
     probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
-    panels = {name: term_panel(name, look, terms, scores) for name, look in view.looks.items()}
+    panels = {name: term_panel(name, look, terms, scores) for name, look in looks.items()}
     first, second, third, fourth = panels.values()
     total = Panel(_("sum"), terms.logits, scores)
     return Grid(
         panels=(first, second, total, third, fourth, Panel(_("probability"), terms.probs, probs)),
         mask=terms.mask,
-        tokens=tuple(view.tokens),
+        tokens=tuple(tokens),
         columns=3,
-        label=f"{view.label}: {plain(where_it_looks(view, query))}",
+        label=label,
         pin=cell,
     )
 

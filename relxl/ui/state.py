@@ -18,8 +18,11 @@ from relxl.ui.show import code
 
 # The keys of a link, which people share, so they never change their meaning: checkpoint, memory (0 or 1), segment
 # length, layer, head, query, key, cell pinned (0 or 1), term of the overview of all heads; of the page Shift: variant,
-# queries, memory, causal mask (0 or 1), step; of the page Masking: order, fill, dtype, fault, window, layers.
+# queries, memory, causal mask (0 or 1), step; of the page Masking: order, fill, dtype, fault, window, layers;
+# of the page Initialisation: scale, apart (0 or 1) with the five scales, d_model, length, heads, seed, positions,
+# input, head shown.
 LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
+LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
 
 
 class FromLink(str):

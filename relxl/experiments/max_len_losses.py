@@ -1,0 +1,296 @@
+"""Beyond the training length: what a trained model loses or gains at longer segments and memories, by reading.
+
+Every cell of the grid (variant, segment_len, mem_len) is measured on the same characters, each with a full memory, so
+that cells may be subtracted character by character. `length_losses` yields after every piece of a segment: whoever
+drives it shows progress, or stops.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from relxl.config import ModelConfig
+from relxl.experiments.max_len import trained_reach
+from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.model import TransformerXL
+from relxl.reading import Reading, with_positions
+from relxl.trace import PIECE_LEN
+from relxl.training import token_loss
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STREAMS = 4
+PIECE_CELLS = 1 << 19  # scores a head that a piece may have, over the batch: some tenths of a second
+BLOCK_LEN = 1024  # characters whose mean is one observation of the standard error
+BIN_LEN = 32  # positions of a segment that are averaged
+
+VARIANTS = {  # name, with a size after a colon where N stands -> what it does
+    "as_trained": "the model's own reading: a learned table shares its last row beyond the wall, a sinusoid has none",
+    "clamp": "distances beyond the training's share one row",
+    "clamp:N": "distances beyond N share one row",
+    "window": "keys beyond the training's distances are not seen at all",
+    "interpolate": "the table is stretched until its last row is the largest distance",
+    "interpolate:N": "the table is stretched or squeezed to max_len N",
+    "interpolate_far": "as interpolate, but distances up to half a training segment keep their own row",
+    "truncate:N": "the table is cut to max_len N",
+    "flip": "distance d reads the row of -d",
+}
+GRID = {  # what is worth comparing over lengths and memories
+    "learned": ("as_trained", "interpolate", "interpolate_far", "window"),
+    "sinusoid": ("as_trained", "clamp", "window"),
+    "absolute": ("as_trained",),
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Say how a model is run: how it reads its positions, and which keys it sees."""
+
+    reading: Reading = field(default_factory=Reading)
+    rule: MaskRule = RIGHT_RULE
+
+
+def variant_of(name: str, config: ModelConfig, reach: int) -> Variant:
+    """Resolve a name of VARIANTS for a model that meets distances up to `reach`.
+
+    Two names that come to the same thing at this reach give equal variants: a clamp, a window or a table that the
+    distances fit into is the model as trained. Raises ValueError for an unknown name.
+    """
+    kind, _, size = name.partition(":")
+    known = f"{kind}:N" if size else name
+    if known not in VARIANTS or (size and not size.isdecimal()):
+        raise ValueError(f"a variant is one of {', '.join(VARIANTS)} (N a whole number), got {name[:40]!r}")
+    home = trained_reach(config)
+    if kind == "clamp":
+        clamp_len = int(size) if size else home
+        return Variant(Reading(clamp_len=clamp_len)) if clamp_len < reach else Variant()
+    if kind == "window":
+        return Variant(rule=MaskRule(window=home + 1)) if home < reach else Variant()
+    if kind in ("interpolate", "interpolate_far"):
+        max_len = int(size) if size else max(config.max_len, reach + 1)
+        fits = config.positions == "learned" and max_len == config.max_len
+        near = config.segment_len // 2 if kind == "interpolate_far" else 0
+        return Variant() if fits else Variant(Reading(interpolate=max_len, near=near))
+    if kind == "truncate":
+        return Variant(Reading(truncate=int(size)))
+    return Variant(Reading(flip=kind == "flip"))
+
+
+def home_variants(config: ModelConfig) -> tuple[str, ...]:
+    """Name what is worth comparing at the training's own segment and memory: as trained first, flip, sizes by doubling."""
+    if config.positions == "absolute":
+        return ("as_trained",)
+    if config.positions == "sinusoid":
+        return ("as_trained", "flip", *(f"clamp:{size - 1}" for size in doubling(1, trained_reach(config))))
+    stretched = doubling(2 * config.max_len, 8 * config.max_len)
+    cut = doubling(1, config.max_len - 1)
+    return ("as_trained", "flip", *(f"interpolate:{n}" for n in stretched), *(f"truncate:{n}" for n in cut))
+
+
+def doubling(first: int, last: int) -> list[int]:
+    return [first << n for n in range(last.bit_length()) if first << n <= last]
+
+
+@dataclass(frozen=True)
+class LengthLoss:
+    """Hold the loss of every scored character under one variant at one segment and memory length, in nats."""
+
+    variant: str
+    segment_len: int
+    mem_len: int
+    lead: int  # characters of every stream that were read before the first scored one
+    losses: np.ndarray  # [stream character] float32
+
+    @property
+    def loss(self) -> float:
+        return float(self.losses.mean(dtype=np.float64))
+
+    @property
+    def position(self) -> np.ndarray:
+        """Give the place of each character in its segment: [character] int."""
+        return (self.lead + np.arange(self.losses.shape[1])) % self.segment_len
+
+
+def spread_streams(tokens: Tensor, characters: int, streams: int = STREAMS) -> Tensor:
+    """Take about `characters` tokens from all over a text [token]: [stream token], one more a stream as a target.
+
+    The text is cut into equal streams, of each of which the beginning is taken.
+    """
+    stream_len, wanted = len(tokens) // streams, characters // streams + 1
+    if wanted < 2 or wanted > stream_len:
+        raise ValueError(
+            f"{streams} streams of a text of {len(tokens)} tokens have {streams} to {streams * (stream_len - 1)} "
+            f"tokens to score, but {characters} were asked for"
+        )
+    return tokens[: stream_len * streams].view(streams, stream_len)[:, :wanted]
+
+
+def pieces_of(length: int, segment_len: int, mem_len: int, streams: int) -> Iterator[tuple[int, int, int]]:
+    """Cut `length` tokens into the pieces that are read one after another: (begin, end, keys before it)."""
+    for start in range(0, length, segment_len):
+        stop, begin = min(start + segment_len, length), start
+        while begin < stop:
+            before = min(mem_len, start) + begin - start
+            step = max(1, min(PIECE_LEN, PIECE_CELLS // (streams * (before + PIECE_LEN))))
+            end = min(begin + step, stop)
+            yield begin, end, before
+            begin = end
+
+
+def cost_of(length: int, segment_len: int, mem_len: int, streams: int) -> int:
+    """Estimate the work of one cell of the grid, in scores."""
+    return sum(
+        (end - begin) * (before + 256) for begin, end, before in pieces_of(length, segment_len, mem_len, streams)
+    )
+
+
+def length_losses(
+    model: TransformerXL,
+    tokens: Tensor,
+    eval_lengths: Sequence[int],
+    mem_lens: Sequence[int],
+    variants: Sequence[str] = ("as_trained",),
+    lead: int | None = None,
+) -> Iterator[tuple[float, LengthLoss | None]]:
+    """Measure a model on tokens [stream token] for every variant, segment length and memory length.
+
+    Yields (done, None) after every piece and (done, row) after every cell, done from 0 to 1. The first `lead`
+    characters of a stream are read but not scored; without it so many that every memory is full and every segment
+    length has begun anew. Names that come to the same thing are measured once. Raises ValueError for sizes that leave
+    nothing to score, and for variants that the model can not have.
+    """
+    lead = max(*eval_lengths, *mem_lens, 0) if lead is None else lead
+    length = tokens.shape[1] - 1
+    if min(eval_lengths) < 1 or min(mem_lens) < 0:
+        raise ValueError(f"segments have 1 token or more and memories 0 or more, got {eval_lengths} and {mem_lens}")
+    if not 0 <= lead < length:
+        raise ValueError(
+            f"streams of {length} characters leave nothing to score after the first {lead}, which fill the memory: "
+            "give more characters, or shorter segments and memories"
+        )
+    grid = [(name, segment, memory) for name in variants for segment in eval_lengths for memory in mem_lens]
+    cells = {
+        (name, segment, memory): (variant_of(name, model.config, segment + memory - 1), segment, memory)
+        for name, segment, memory in grid
+    }
+    models = {variant: with_positions(model, variant.reading) for variant, _, _ in cells.values()}  # refuses at once
+    work = {cell: cost_of(length, cell[1], cell[2], len(tokens)) for cell in cells.values()}
+    total, did, known = sum(work.values()), 0, {}
+    for (name, segment, memory), cell in cells.items():
+        if cell not in known:
+            losses = torch.empty(len(tokens), length)
+            for begin, end, loss in cell_losses(models[cell[0]], tokens, segment, memory, cell[0].rule):
+                losses[:, begin:end] = loss
+                yield (did + work[cell] * end / length) / total, None
+            did += work[cell]
+            known[cell] = losses[:, lead:].numpy()
+            known[cell].flags.writeable = False
+        yield did / total, LengthLoss(name, segment, memory, lead, known[cell])
+
+
+@torch.no_grad()
+def cell_losses(
+    model: TransformerXL, tokens: Tensor, segment_len: int, mem_len: int, rule: MaskRule = RIGHT_RULE
+) -> Iterator[tuple[int, int, Tensor]]:
+    """Read tokens [stream token] in segments, piece by piece: (begin, end, loss [stream end-begin]).
+
+    A piece whose memory is everything before it in the segment gives what the whole segment gives: absolute positions
+    too, because a segment is embedded at once and so counted from its own start.
+    """
+    length, mems, x = tokens.shape[1] - 1, None, None
+    for begin, end, before in pieces_of(length, segment_len, mem_len, len(tokens)):
+        start = begin - begin % segment_len
+        if begin == start:
+            x = model.embed(tokens[:, start : min(start + segment_len, length)])
+            if mems is not None:
+                mems = [layer[:, layer.shape[1] - before :] for layer in mems] if before else None
+        output = model.read(x[:, begin - start : end - start], mems, rule=rule)
+        mems = join(mems, output.hidden)
+        yield begin, end, token_loss(output.output_logits, tokens[:, begin + 1 : end + 1])
+
+
+def join(mems: Sequence[Tensor] | None, hidden: Sequence[Tensor]) -> list[Tensor]:
+    return list(hidden) if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, hidden, strict=True)]
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+def mean_and_error(losses: np.ndarray, selected: np.ndarray | None = None) -> tuple[float, float]:
+    """Give the mean of losses [stream character], and its standard error over blocks of about BLOCK_LEN characters.
+
+    Neighbouring characters are not independent, so a block counts as one observation. `selected` [character] bool.
+    """
+    length = losses.shape[1]
+    selected = np.ones(length, dtype=bool) if selected is None else selected
+    mean = float(losses[:, selected].mean(dtype=np.float64))
+    parts = np.array_split(np.arange(length), max(1, length // BLOCK_LEN))
+    blocks = [losses[:, part[selected[part]]].mean(1, dtype=np.float64) for part in parts if selected[part].any()]
+    blocks = np.concatenate(blocks)
+    return mean, float(blocks.std(ddof=1) / math.sqrt(len(blocks))) if len(blocks) > 1 else math.nan
+
+
+def loss_rows(rows: Sequence[LengthLoss], home: LengthLoss | None = None, bin_len: int | None = None) -> list[dict]:
+    """Put measured cells into plain rows: one a cell, and with `bin_len` one for every bin of positions in the segment.
+
+    begin .. end are the positions in the segment; `change` is the loss minus that of `home` on the same characters,
+    with its standard error.
+    """
+    table = []
+    for row in rows:
+        length, position = row.segment_len, row.position
+        bins = [(0, length)]
+        if bin_len and bin_len < length:
+            bins += [(begin, min(begin + bin_len, length)) for begin in range(0, length, bin_len)]
+        for begin, end in bins:
+            selected = (position >= begin) & (position < end)
+            if not selected.any():
+                continue
+            loss, error = mean_and_error(row.losses, selected)
+            change = (math.nan, math.nan) if home is None else mean_and_error(row.losses - home.losses, selected)
+            table.append({
+                "variant": row.variant,
+                "segment_len": length,
+                "mem_len": row.mem_len,
+                "begin": begin,
+                "end": end,
+                "characters": int(selected.sum()) * len(row.losses),
+                "loss": loss,
+                "loss_error": error,
+                "change": change[0],
+                "change_error": change[1],
+            })  # fmt: skip
+    return table
+
+
+def loss_table(rows: Sequence[LengthLoss], home: LengthLoss | None = None, bin_len: int | None = None) -> pd.DataFrame:
+    """Put measured cells into a table for a person; see `loss_rows`."""
+    import pandas as pd
+
+    return pd.DataFrame(loss_rows(rows, home, bin_len))
+
+
+def to_csv(table: list[dict]) -> bytes:
+    """Write plain rows as CSV, numbers to 5 places, nothing where a number is missing."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in table:
+        writer.writerow({name: cell_text(value) for name, value in row.items()})
+    return text.getvalue().encode()
+
+
+def cell_text(value: object) -> object:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.5f}"
+    return value
