@@ -187,10 +187,8 @@ class Jobs:
     def end(self, record: Record, state: str, error: str = "") -> None:
         """Move a job from the queue to what ended, and drop the oldest of that when it gets too much."""
         key, progress = record.job.key, record.job.progress
-        record.job, record.work = (
-            replace(self.shown(record), state=state, error=error, place=None, eta_seconds=None),
-            None,
-        )
+        record.job = replace(self.shown(record), state=state, error=error, place=None, eta_seconds=None)
+        record.work = None  # it may hold a model
         del self.queue[key]
         former = self.ended.get(key)
         if state == "cancelled" and (progress is None or (former and former.job.state == "done")):
@@ -224,14 +222,15 @@ class Jobs:
                     atexit.unregister(self.close)
                     return
                 record.job = replace(record.job, state="running", started=time.time())
-                record.at, begun, work = time.monotonic(), time.monotonic(), record.work
-            error = self.run(record, work, begun)
+                record.at, work = time.monotonic(), record.work
+            error = self.run(record, work)
             with self.lock:
                 if record.job.state == "running":
                     self.end(record, "failed" if error else "done", error)
 
-    def run(self, record: Record, work: Work, begun: float) -> str:
+    def run(self, record: Record, work: Work) -> str:
         """Take the steps of a job until it ends or is cancelled; give the sentence of its failure."""
+        begun = record.at
         try:
             steps = iter(work())
             try:
@@ -254,13 +253,19 @@ class Jobs:
         return ""
 
 
-def size_of(value: object) -> int:
-    """Estimate the bytes of a result: of arrays and tables, and of lists, dicts and dataclasses of them."""
-    if hasattr(value, "nbytes"):
-        return int(value.nbytes)
-    if is_dataclass(value):
-        value = [getattr(value, it.name) for it in fields(value)]
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    inside = sum(map(size_of, value)) if isinstance(value, list | tuple) else 0
-    return sys.getsizeof(value) + inside
+def size_of(result: object) -> int:
+    """Estimate the bytes of arrays and tables, and of lists, tuples, dicts and dataclasses of them."""
+    size, seen, todo = 0, set(), [result]
+    while todo:
+        value = todo.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        size += int(getattr(value, "nbytes", None) or sys.getsizeof(value))
+        if isinstance(value, Mapping):
+            todo += value.values()
+        elif isinstance(value, list | tuple):
+            todo += value
+        elif is_dataclass(value):
+            todo += [getattr(value, it.name, None) for it in fields(value)]
+    return size

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from relxl.bench import cost
+from relxl.experiments import cost
 
 
 def test_the_two_quoted_numbers_are_these_tensors():

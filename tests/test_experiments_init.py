@@ -57,8 +57,8 @@ def threads():
 
 
 @pytest.mark.parametrize("positions, d_model, n_head, length", [
-    ("learned", 91, 7, 67), ("learned", 143, 13, 101), ("learned", 128, 8, 128),
-    ("sinusoid", 74, 2, 61), ("sinusoid", 66, 11, 101), ("sinusoid", 128, 8, 128),
+    ("learned", 187, 11, 67), ("learned", 143, 13, 101), ("learned", 128, 8, 128),
+    ("sinusoid", 182, 13, 61), ("sinusoid", 66, 11, 101), ("sinusoid", 128, 8, 128),
 ])  # fmt: skip
 def test_the_formula_of_every_term_holds(positions, d_model, n_head, length):
     ratios = {term: [] for term in TERMS}
@@ -399,7 +399,7 @@ def wait_until(reached, seconds=30):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the processes are counted in /proc")
 @pytest.mark.parametrize("how", ["Ctrl-C at once", "Ctrl-C", "kill", "worker"])
 def test_no_process_is_left_however_a_sweep_ends(how, long_sweep, tmp_path):
-    wait_until(lambda: len(of_session(long_sweep.pid)) == 4)  # with its two workers and Python's resource tracker
+    wait_until(lambda: len(of_session(long_sweep.pid)) >= 4)  # with its two workers and Python's resource tracker
     if how != "Ctrl-C at once":
         while long_sweep.stderr.read(1) != "2":
             assert long_sweep.poll() is None
@@ -408,7 +408,8 @@ def test_no_process_is_left_however_a_sweep_ends(how, long_sweep, tmp_path):
     elif how == "kill":
         long_sweep.kill()
     else:
-        os.kill(max(of_session(long_sweep.pid)), signal.SIGKILL)
+        workers = [p for p in of_session(long_sweep.pid) if b"spawn_main" in Path(f"/proc/{p}/cmdline").read_bytes()]
+        os.kill(workers[0], signal.SIGKILL)
     error = long_sweep.stderr.read()
     code = {"Ctrl-C at once": 130, "Ctrl-C": 130, "kill": -signal.SIGKILL, "worker": 2}[how]
     assert long_sweep.wait() == code and "Traceback" not in error

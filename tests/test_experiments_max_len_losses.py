@@ -11,16 +11,8 @@ import torch
 from relxl.checkpoint import save_checkpoint
 from relxl.cli import main
 from relxl.experiments import max_len_losses
-from relxl.experiments.max_len_losses import (
-    Variant,
-    home_variants,
-    length_losses,
-    loss_rows,
-    loss_table,
-    mean_and_error,
-    spread_streams,
-    variant_of,
-)
+from relxl.experiments.max_len_losses import length_losses, loss_rows, loss_table, mean_and_error, spread_streams
+from relxl.experiments.max_len_variants import Variant, home_variants, variant_of
 from relxl.masking import MaskRule
 from relxl.model import TransformerXL
 from relxl.reading import Reading
@@ -86,6 +78,9 @@ def test_a_window_never_looks_past_the_training_and_a_flip_reads_what_was_never_
     assert len({row.loss for row in rows}) == 3
     changed = np.abs(rows[0].losses - rows[1].losses).max(0) > 0
     assert not changed[:12].any() and changed[12:].all()  # home is 7 + 5: the first that sees farther is character 12
+    more = measured(model, [14], [11, 12, 30], ["window"], lead=30)
+    assert more[0].losses is more[1].losses is more[2].losses  # 11 tokens of memory are all that a window of 12 sees
+    np.testing.assert_allclose(more[0].losses, rows[1].losses[:, 30:], rtol=1e-5)
 
 
 def test_progress_goes_up_to_one_and_a_stop_leaves_nothing_behind():
@@ -110,6 +105,7 @@ def test_names_that_come_to_the_same_thing_are_measured_once():
     assert variant_of("window", config, 12) == Variant(rule=MaskRule(window=12))
     assert variant_of("interpolate", config, 50) == variant_of("interpolate:51", config, 3)
     assert variant_of("interpolate_far", config, 50) == Variant(Reading(interpolate=51, near=3))
+    assert variant_of("interpolate:26:2", config, 3) == Variant(Reading(interpolate=26, near=2))
     assert variant_of("truncate:4", config, 9).reading == Reading(truncate=4)
     names = ["as_trained", "clamp", "window", "interpolate"]
     steps = list(length_losses(tiny_model(), TOKENS, [7], [5], names, lead=7))
@@ -119,12 +115,9 @@ def test_names_that_come_to_the_same_thing_are_measured_once():
 
 
 def test_what_is_compared_at_home_fits_the_model():
-    assert home_variants(tiny_config())[:3] == ("as_trained", "flip", "interpolate:26")
-    assert home_variants(tiny_config())[3:] == (
-        "interpolate:52",
-        "interpolate:104",
-        *(f"truncate:{2**n}" for n in range(4)),
-    )
+    stretched = [f"interpolate:{max_len}" for max_len in (14, 16, 19, 26, 52, 104)]
+    near, cut = ["interpolate:26:1", "interpolate:26:2"], [f"truncate:{2**n}" for n in range(4)]
+    assert home_variants(tiny_config()) == ("as_trained", "flip", *stretched, *near, *cut)
     clamps = [f"clamp:{reach}" for reach in (0, 1, 3, 7)]
     assert home_variants(tiny_config("sinusoid")) == ("as_trained", "flip", *clamps)
     assert home_variants(tiny_config("absolute")) == ("as_trained",)
@@ -134,6 +127,8 @@ def test_what_is_compared_at_home_fits_the_model():
     ({"variants": ["clamped"]}, "a variant is one of as_trained, clamp, .* got 'clamped'"),
     ({"variants": ["flip:3"]}, "a variant is one of"),
     ({"variants": ["clamp:-1"]}, "a variant is one of"),
+    ({"variants": ["clamp:3:4"]}, "a variant is one of"),
+    ({"variants": ["interpolate:30:13"]}, "near must be a distance that both tables have, 0 to 12, got 13"),
     ({"variants": ["interpolate:0"]}, "max_len must be 1 or more, got 0"),
     ({"lengths": [0]}, "segments have 1 token or more"),
     ({"memories": [-1]}, "memories 0 or more"),

@@ -13,6 +13,7 @@ from dataclasses import FrozenInstanceError, dataclass, field
 from threading import Event, Thread
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from relxl.jobs import Jobs, Progress, size_of
@@ -313,6 +314,10 @@ def test_the_size_of_a_result_is_that_of_its_arrays():
 
     result = Curve(np.zeros(1000), {"a": [np.zeros(500), np.zeros(500)], "b": (np.zeros(1000, np.float32), 1, "text")})
     assert 20_000 <= size_of(result) < 21_000
+    assert size_of([result, result]) < 21_000 and size_of(pd.DataFrame({"x": np.zeros(1000)})) >= 8000
+    endless = []
+    endless.append(endless)
+    assert size_of(endless) < 200
     assert size_of(None) < 100 and size_of([1.0] * 1000) >= 8000
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from relxl.bench import cost
+from relxl.experiments import cost
 from relxl.figures import shift as figures
 from relxl.relative import relative_pairs
 from relxl.shift import SHIFTS, foreign_cells, pair_map, tagged_steps

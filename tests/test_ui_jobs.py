@@ -190,6 +190,14 @@ def test_a_job_that_has_not_reported_yet_and_one_without_a_result(registry):
     assert buttons(app) == ["Run again"] and not results(app)
 
 
+def test_a_registry_that_is_let_go_ends_its_jobs(registry):
+    work = Until()
+    registry.submit("me", "a", "", work)
+    assert work.begun.wait(PATIENCE)
+    ui_jobs.jobs.clear()
+    assert work.closed.is_set() and registry.worker is None
+
+
 def test_a_session_is_alive_while_the_server_knows_it(monkeypatch):
     assert ui_jobs.is_alive("whoever")  # there is no server
 

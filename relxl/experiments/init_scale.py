@@ -155,7 +155,7 @@ def draw_attention(settings: InitSettings) -> RelMultiheadAttention:
         pos_enc = SinusoidPositionEncoding(settings.d_model) if settings.positions == "sinusoid" else None
         attn = RelMultiheadAttention(settings.d_model, settings.n_head, settings.length, pos_enc)
     attn.to_empty(device="cpu").requires_grad_(False)
-    generator = torch.Generator().manual_seed(settings.seed)
+    generator = own_generator(settings.seed, 1)
     for name, parameter in attn.named_parameters():  # the table is the last: no other draw depends on the length
         if name.endswith(".bias"):
             parameter.zero_()
@@ -166,10 +166,12 @@ def draw_attention(settings: InitSettings) -> RelMultiheadAttention:
 
 def unit_input(settings: InitSettings) -> Tensor:
     """Draw x [1 length d_model] from the seed, every feature N(0, 1)."""
-    generator = torch.Generator().manual_seed(
-        settings.seed + (1 << 21)
-    )  # beyond every seed that weights are drawn from
-    return torch.randn(1, settings.length, settings.d_model, generator=generator)
+    return torch.randn(1, settings.length, settings.d_model, generator=own_generator(settings.seed, 2))
+
+
+def own_generator(seed: int, stream: int) -> torch.Generator:
+    """Make a generator that shares no draw with the other stream, nor with an input drawn from the seed itself."""
+    return torch.Generator().manual_seed(seed + (stream << 21))  # seeds end at 1 << 20
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,8 @@ def validation_streams(checkpoint, text: str, characters: int):
 
 def checkpoint_losses(checkpoint, tokens, lengths: list[int], memories: list[int], lead: int):
     """Measure what is worth comparing for a checkpoint, as trained at its own lengths first; see `length_losses`."""
-    from relxl.experiments.max_len_losses import GRID, home_variants, length_losses
+    from relxl.experiments.max_len_losses import length_losses
+    from relxl.experiments.max_len_variants import GRID, home_variants
 
     config = checkpoint.config
     home = home_variants(config)
@@ -123,7 +124,8 @@ def describe_sweep(options, text: str, checkpoints: list, shape, lead: int, seco
     import torch
 
     import relxl
-    from relxl.experiments.max_len_losses import BLOCK_LEN, VARIANTS
+    from relxl.experiments.max_len_losses import BLOCK_LEN
+    from relxl.experiments.max_len_variants import VARIANTS
 
     streams, length = shape[0], shape[1] - 1
     return {

@@ -11,18 +11,17 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from relxl.config import ModelConfig
-from relxl.experiments.max_len import trained_reach
+from relxl.experiments.max_len_variants import variant_of
 from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.model import TransformerXL
-from relxl.reading import Reading, with_positions
+from relxl.reading import with_positions
 from relxl.trace import PIECE_LEN
 from relxl.training import token_loss
 
@@ -33,72 +32,6 @@ STREAMS = 4
 PIECE_CELLS = 1 << 19  # scores a head that a piece may have, over the batch: some tenths of a second
 BLOCK_LEN = 1024  # characters whose mean is one observation of the standard error
 BIN_LEN = 32  # positions of a segment that are averaged
-
-VARIANTS = {  # name, with a size after a colon where N stands -> what it does
-    "as_trained": "the model's own reading: a learned table shares its last row beyond the wall, a sinusoid has none",
-    "clamp": "distances beyond the training's share one row",
-    "clamp:N": "distances beyond N share one row",
-    "window": "keys beyond the training's distances are not seen at all",
-    "interpolate": "the table is stretched until its last row is the largest distance",
-    "interpolate:N": "the table is stretched or squeezed to max_len N",
-    "interpolate_far": "as interpolate, but distances up to half a training segment keep their own row",
-    "truncate:N": "the table is cut to max_len N",
-    "flip": "distance d reads the row of -d",
-}
-GRID = {  # what is worth comparing over lengths and memories
-    "learned": ("as_trained", "interpolate", "interpolate_far", "window"),
-    "sinusoid": ("as_trained", "clamp", "window"),
-    "absolute": ("as_trained",),
-}
-
-
-@dataclass(frozen=True)
-class Variant:
-    """Say how a model is run: how it reads its positions, and which keys it sees."""
-
-    reading: Reading = field(default_factory=Reading)
-    rule: MaskRule = RIGHT_RULE
-
-
-def variant_of(name: str, config: ModelConfig, reach: int) -> Variant:
-    """Resolve a name of VARIANTS for a model that meets distances up to `reach`.
-
-    Two names that come to the same thing at this reach give equal variants: a clamp, a window or a table that the
-    distances fit into is the model as trained. Raises ValueError for an unknown name.
-    """
-    kind, _, size = name.partition(":")
-    known = f"{kind}:N" if size else name
-    if known not in VARIANTS or (size and not size.isdecimal()):
-        raise ValueError(f"a variant is one of {', '.join(VARIANTS)} (N a whole number), got {name[:40]!r}")
-    home = trained_reach(config)
-    if kind == "clamp":
-        clamp_len = int(size) if size else home
-        return Variant(Reading(clamp_len=clamp_len)) if clamp_len < reach else Variant()
-    if kind == "window":
-        return Variant(rule=MaskRule(window=home + 1)) if home < reach else Variant()
-    if kind in ("interpolate", "interpolate_far"):
-        max_len = int(size) if size else max(config.max_len, reach + 1)
-        fits = config.positions == "learned" and max_len == config.max_len
-        near = config.segment_len // 2 if kind == "interpolate_far" else 0
-        return Variant() if fits else Variant(Reading(interpolate=max_len, near=near))
-    if kind == "truncate":
-        return Variant(Reading(truncate=int(size)))
-    return Variant(Reading(flip=kind == "flip"))
-
-
-def home_variants(config: ModelConfig) -> tuple[str, ...]:
-    """Name what is worth comparing at the training's own segment and memory: as trained first, flip, sizes by doubling."""
-    if config.positions == "absolute":
-        return ("as_trained",)
-    if config.positions == "sinusoid":
-        return ("as_trained", "flip", *(f"clamp:{size - 1}" for size in doubling(1, trained_reach(config))))
-    stretched = doubling(2 * config.max_len, 8 * config.max_len)
-    cut = doubling(1, config.max_len - 1)
-    return ("as_trained", "flip", *(f"interpolate:{n}" for n in stretched), *(f"truncate:{n}" for n in cut))
-
-
-def doubling(first: int, last: int) -> list[int]:
-    return [first << n for n in range(last.bit_length()) if first << n <= last]
 
 
 @dataclass(frozen=True)
@@ -166,7 +99,8 @@ def length_losses(
 
     Yields (done, None) after every piece and (done, row) after every cell, done from 0 to 1. The first `lead`
     characters of a stream are read but not scored; without it so many that every memory is full and every segment
-    length has begun anew. Names that come to the same thing are measured once. Raises ValueError for sizes that leave
+    length has begun anew. Cells that come to the same thing are measured
+    once. Raises ValueError for sizes that leave
     nothing to score, and for variants that the model can not have.
     """
     lead = max(*eval_lengths, *mem_lens, 0) if lead is None else lead
@@ -179,10 +113,11 @@ def length_losses(
             "give more characters, or shorter segments and memories"
         )
     grid = [(name, segment, memory) for name in variants for segment in eval_lengths for memory in mem_lens]
-    cells = {
-        (name, segment, memory): (variant_of(name, model.config, segment + memory - 1), segment, memory)
-        for name, segment, memory in grid
-    }
+    cells = {}
+    for name, segment, memory in grid:
+        variant = variant_of(name, model.config, segment + memory - 1)
+        seen = memory if variant.rule.window is None else min(memory, variant.rule.window - 1)
+        cells[name, segment, memory] = (variant, segment, seen)
     models = {variant: with_positions(model, variant.reading) for variant, _, _ in cells.values()}  # refuses at once
     work = {cell: cost_of(length, cell[1], cell[2], len(tokens)) for cell in cells.values()}
     total, did, known = sum(work.values()), 0, {}

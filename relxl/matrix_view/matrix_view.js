@@ -254,9 +254,9 @@ class MatrixView {
   toCol(x) { return this.zoom[2] + (x / this.area.width) * (this.zoom[3] - this.zoom[2]); }
   toRow(y) { return this.zoom[0] + (y / this.area.height) * (this.zoom[1] - this.zoom[0]); }
 
-  // Hatch and outline of the hidden cells and the memory seam: the same for all panels, drawn once a zoom.
+  // Hatch and outline of the hidden cells, the memory seam and the wall: the same for all panels, drawn once a zoom.
   paintMarks() {
-    const { cells: [rows, cols], hidden, pool, window: [row0, , col0], shape, theme, seam } = this.picture;
+    const { cells: [rows, cols], hidden, pool, window: [row0, , col0], shape, theme, seam, wall } = this.picture;
     const { width, height, ratio } = this.area;
     const key = [this.zoom, width, height, ratio].join();
     if (this.marks && this.marks.picture === this.picture && this.marks.key === key) return this.marks.canvas;
@@ -289,6 +289,18 @@ class MatrixView {
     stroke(context, lines(outline), theme.faint);
     context.setLineDash([3, 3]);
     if (seam > 0) stroke(context, lines([[this.toX(seam), 0, this.toX(seam), height]]), theme.ink, 1.5);
+    context.setLineDash([]);
+    if (wall !== null) {
+      const steps = []; // a stair along the first distance that is not told apart
+      for (let row = 0; row < shape[0]; row++) {
+        const col = shape[1] - shape[0] + row - wall;
+        if (col <= 0) continue;
+        steps.push([this.toX(col), this.toY(row), this.toX(col), this.toY(row + 1)]);
+        steps.push([this.toX(col - 1), this.toY(row), this.toX(col), this.toY(row)]);
+      }
+      stroke(context, lines(steps), theme.halo, 4);
+      stroke(context, lines(steps), theme.alarm, 2);
+    }
     this.marks = { picture: this.picture, key, canvas };
     return canvas;
   }

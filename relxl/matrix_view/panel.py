@@ -58,6 +58,7 @@ class Grid:
     axes: bool = True  # label the outer panels with tokens, and say which axis is which
     chosen: tuple[int, ...] = ()  # the panels to set off, by their places
     seam: int | None = None  # the first key after the memory, where it is not mem_len
+    wall: int | None = None  # the largest distance that is told apart: a line behind it goes through every panel
 
     @property
     def shape(self) -> tuple[int, int]:

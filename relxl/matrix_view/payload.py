@@ -125,7 +125,8 @@ def encode(
         offset += len(parts[-1])
     header = {
         "shape": grid.shape, "window": window, "pool": factor, "cells": hidden.shape, "bits": bits, "pin": grid.pin,
-        "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "label": grid.label,
+        "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "wall": grid.wall,
+        "label": grid.label,
         "chosen": min(grid.chosen, default=None),  # the panel that the keyboard speaks for
         "tokens": grid.tokens, "scales": [asdict(scale) for scale in scales], "panels": panels,
         "theme": asdict(theme), "texts": texts,

@@ -89,6 +89,15 @@ def all_pages() -> dict[str, Page]:
             _("What does the starting scale do to attention?"),
             _("A fresh layer, drawn from a seed. Move the scale: too small and it averages, too large and it stares."),
         ),
+        "max_len": Page(
+            "pages/7_Max_len.py",
+            _("Max len"),
+            _("What happens beyond the table?"),
+            _(
+                "Left of the red wall all keys are equally far away: they share one row of the table. Move the wall and "
+                "see what the head loses."
+            ),
+        ),
     }
 
 
@@ -185,8 +194,7 @@ def waiting(source: Source, corner: DeltaGenerator) -> AbstractContextManager:
 def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[[], object]]) -> Source:
     """Find out which run the text, memory and length ask for. Raises ValueError when no token is left."""
     config, vocab = checkpoint.config, checkpoint.vocab
-    # a text is kept for each vocabulary: a Chinese model does not get the English one's
-    text = keep(f"text {hash(vocab)}", default_text(checkpoint))
+    text = keep(text_key(checkpoint), default_text(checkpoint))
     controls.append(lambda: st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget))
     lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
     memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
@@ -207,6 +215,11 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[
         message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
         controls.append(partial(st.caption, message.format(n=len(encoded.ids), used=used, memory=mem_len)))
     return source._replace(ids=np.array(encoded.ids[-used:], np.int32).tobytes(), mem_len=mem_len)
+
+
+def text_key(checkpoint: Checkpoint) -> str:
+    """Name the text's control: it is kept for each vocabulary, a Chinese model does not get the English one's."""
+    return f"text {hash(checkpoint.vocab)}"
 
 
 def draw_lengths(memory: Kept, segment: Kept, lengths: list[int]) -> None:

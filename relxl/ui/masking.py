@@ -84,15 +84,7 @@ def controls(view: View) -> None:
     orders = {"after": _("after the sum"), "before": _("content only, before"), "before_shift": _("before the shift")}
     if view.checkpoint.config.positions == "absolute":
         del orders["before_shift"]
-    faults = {
-        "none": _("none"),
-        "sees_next": _("sees the next key"),
-        "misses_itself": _("misses itself"),
-        "memory_forgotten": _("memory forgotten"),
-        "inverted": _("inverted"),
-        "no_mask": _("no mask"),
-        "window_short": _("window short by one"),
-    }
+    faults = {"none": _("none"), **fault_names()}
     fills = {"-inf": "−∞", "min": _("lowest of dtype"), "multiply": _("multiply by mask")}
     layers = {"all": _("every layer"), "one": _("this layer")}
     st.selectbox(_("Mask"), orders, format_func=orders.get, **keep("mo", "after", orders).widget)
@@ -289,16 +281,23 @@ def causality(view: View, rules: tuple[MaskRule, ...]) -> None:
     st.dataframe(table, hide_index=True)
 
 
-def mechanisms() -> dict[str, str]:
-    """Say in words what `LayerLeak.mechanism` names."""
+def fault_names() -> dict[str, str]:
+    """Say in words what each fault of a MaskRule is."""
     return {
-        "none": _("right"),
         "sees_next": _("sees the next key"),
         "misses_itself": _("misses itself"),
         "memory_forgotten": _("memory forgotten"),
         "inverted": _("inverted"),
         "no_mask": _("no mask"),
         "window_short": _("window short by one"),
+    }
+
+
+def mechanisms() -> dict[str, str]:
+    """Say in words what `LayerLeak.mechanism` names."""
+    return {
+        "none": _("right"),
+        **fault_names(),
         "before_shift": _("masked before the shift"),
         "weak_fill_after": _("a fill that does not hold, after the sum"),
         "weak_fill_before": _("a fill that does not hold, before the sum"),

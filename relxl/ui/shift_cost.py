@@ -8,7 +8,7 @@ from threading import Lock
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relxl.bench import cost
+from relxl.experiments import cost
 from relxl.figures.shift import HeldRow, cost_figure, grouped, held_html
 from relxl.language import _
 from relxl.style import number

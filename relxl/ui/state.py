@@ -20,8 +20,10 @@ from relxl.ui.show import code
 # length, layer, head, query, key, cell pinned (0 or 1), term of the overview of all heads; of the page Shift: variant,
 # queries, memory, causal mask (0 or 1), step; of the page Masking: order, fill, dtype, fault, window, layers;
 # of the page Initialisation: scale, apart (0 or 1) with the five scales, d_model, length, heads, seed, positions,
-# input, head shown.
+# input, head shown; of the page Max len: wall, direction, and of its index matrix queries, keys, memory, max_len; of
+# its recorded result checkpoint, memory, segment.
 LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
+LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
 LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
 
 

@@ -7,8 +7,8 @@ Both make the two position terms of one self attention, content_position and v_b
 
 Memory is what torch hands out: its profiler notes every block that its allocator gives and takes back during one call,
 and the largest sum of the blocks held at a time counts. That is the same number on every machine, on Windows too.
-`python -m relxl.bench.cost 64,128` prints the rows; `measure_apart` runs just that, so that a server neither grows nor
-falls with it.
+`python -m relxl.experiments.cost 64,128` prints the rows; `measure_apart` runs just that, so that a server neither
+grows nor falls with it.
 """
 
 import json
@@ -178,7 +178,7 @@ def measure_apart(lengths: Sequence[int] = LENGTHS) -> Iterator[Row | None]:
 
     Closing the generator ends the process. Raises RuntimeError when the process ends before its time.
     """
-    command = [sys.executable, "-m", "relxl.bench.cost", ",".join(map(str, lengths))]
+    command = [sys.executable, "-m", "relxl.experiments.cost", ",".join(map(str, lengths))]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     lines: Queue[str | None] = Queue()
     reader = Thread(target=pass_on, args=(process, lines), daemon=True)
