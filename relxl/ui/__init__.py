@@ -7,6 +7,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     view.py         what a page looks at, and the caches behind it
     matrix.py       the matrix view, mounted
     show.py         figures with their table twin, the proof badge, text from outside
+    jobs.py         long work: its button, progress, cancel, and the result that is kept
     score_terms.py  the sections of the page "Score terms"
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
