@@ -519,6 +519,8 @@ def test_halving_is_judged_on_the_steps_that_both_have():
     assert halving.score == oscillation_score(wild[:300]) and halving.half_score == oscillation_score(calm[:300])
     assert halving.lowered and halving.by == pytest.approx(0.75, abs=0.1)
     assert not halve_it(losses, 0.1).lowered and halve_it(losses, 0.1).by < -1
+    hardly = {0.2: FALLING + 0.1 * (-1.0) ** STEP, 0.1: FALLING + 0.099 * (-1.0) ** STEP}
+    assert not halve_it(hardly, 0.2).lowered and 0 < halve_it(hardly, 0.2).by < 0.02
     with pytest.raises(ValueError, match=r"scale 0.025 are not there, only those of \[0.05, 0.1, 0.2\]"):
         halve_it(losses, 0.05)
 

@@ -42,8 +42,7 @@ def spread_figure(
 def entropy_figure(entropy: np.ndarray, peaked: float, flat: float, dark: bool = False) -> go.Figure:
     """Draw the entropy of each head [head], 1 is a plain average of the keys, with the two limits."""
     theme = theme_of(dark)
-    bad = (entropy < peaked) | (entropy > flat)
-    colours = [theme.alarm if wrong else theme.ink for wrong in bad]
+    colours = [theme.alarm if e < peaked else theme.faint if e > flat else theme.ink for e in entropy]
     figure = go.Figure()
     figure.add_bar(
         y=entropy.astype(np.float32), marker={"color": colours}, hovertemplate="H%{x}<br><b>%{y:.4f}</b><extra></extra>"

@@ -1,0 +1,136 @@
+"""The figures of the page "Max len": the rows of a table, and losses beyond the training length."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from relxl.figures.score_terms import curve_figure
+from relxl.language import _
+from relxl.style import Term, axis, layout, theme_of
+
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
+MARGIN = {"l": 56, "r": 16, "t": 40, "b": 44}
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by colour-blind eyes
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
+
+
+class Series(NamedTuple):
+    """Hold a curve with its standard error; [point]."""
+
+    x: np.ndarray
+    y: np.ndarray
+    error: np.ndarray  # NaN where nobody knows it
+
+
+def wall_figure(
+    v_bias: np.ndarray, distances: np.ndarray, look: Term, wall: int | None, marks: dict[str, int], dark: bool = False
+) -> go.Figure:
+    """Draw v_bias [distance] as it is, and in the ink what a wall makes of it: flat beyond."""
+    figure = curve_figure(v_bias, distances, look, marks, dark)
+    if wall is not None:
+        beyond = (distances >= wall) & (distances >= 0)
+        flat = np.full(int(beyond.sum()), v_bias[distances == wall][0] if (distances == wall).any() else np.nan)
+        figure.add_scatter(
+            x=distances[beyond], y=flat.astype(np.float32), mode="lines",
+            line={"color": theme_of(dark).alarm, "width": 2.5},
+            hovertemplate=_("distance %{x}, beyond the wall") + "<br><b>%{y:.4g}</b><extra></extra>",
+        )  # fmt: skip
+    return figure
+
+
+def rows_figure(
+    distance: np.ndarray,
+    size: np.ndarray,
+    spread: float,
+    counts: np.ndarray | None,
+    read: np.ndarray,
+    marks: Mapping[str, int],
+    dark: bool = False,
+) -> go.Figure:
+    """Draw the rows of a table over their distance: size, steps with a gradient, cells of this text; all [row].
+
+    The band round size 1 is where a row lies that was drawn and never trained, two `spread` wide on either side.
+    """
+    theme = theme_of(dark)
+    titles = [_("size, 1 is as drawn"), _("steps with a gradient"), _("cells read now")]
+    shown = [(size, theme.ink), (counts, COLOURS[0]), (read, COLOURS[1])]
+    shown = [(title, *values) for title, values in zip(titles, shown, strict=True) if values[0] is not None]
+    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[2, 1, 1][: len(shown)])
+    figure.add_hrect(
+        1 - 2 * spread, 1 + 2 * spread, fillcolor=theme.faint, opacity=0.22, line_width=0, row=1, col=1,
+        annotation={"text": _("never trained"), "font": {"size": 11, "color": theme.faint}},
+        annotation_position="top left",
+    )  # fmt: skip
+    for row, (title, values, colour) in enumerate(shown, 1):
+        fill = {"fill": "tozeroy"} if row > 1 else {}
+        figure.add_scatter(
+            x=distance, y=values.astype(np.float32), mode="lines", line={"color": colour, "width": 1.5, "shape": "hvh"},
+            hovertemplate=_("distance %{x}") + "<br><b>%{y:.4g}</b><extra>" + title + "</extra>", row=row, col=1, **fill,
+        )  # fmt: skip
+        figure.update_yaxes(axis(theme, title.replace(", ", "<br>"), rangemode="tozero", nticks=5), row=row, col=1)
+    for name, place in marks.items():
+        figure.add_vline(place, line={"color": theme.alarm, "width": 1.5, "dash": "dash"})
+        figure.add_annotation(
+            x=place, y=1, yref="paper", yanchor="bottom", text=name, showarrow=False,
+            font={"size": 11, "color": theme.alarm},
+        )  # fmt: skip
+    figure.update_layout(layout(theme, height=400, margin=MARGIN | {"t": 24, "l": 72}))
+    figure.update_xaxes(axis(theme))
+    title = _("distance of the row, tokens (positive is the past)")
+    figure.update_xaxes(axis(theme, title), row=len(shown), col=1)
+    return figure
+
+
+def length_figure(curves: Mapping[str, Series], trained: int | None, dark: bool = False) -> go.Figure:
+    """Draw the loss against the segment's length, a curve a way of reading; the band is two standard errors."""
+    theme, figure = theme_of(dark), go.Figure()
+    add_curves(figure, curves, _("segment %{x}"))
+    if trained is not None:
+        add_mark(figure, trained, _("training"), dark, np.log10(trained))
+    ticks = sorted({int(x) for curve in curves.values() for x in curve.x})
+    figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN))
+    title = _("length of the segment, tokens")
+    figure.update_xaxes(axis(theme, title, type="log", tickvals=ticks, ticktext=[str(n) for n in ticks]))
+    figure.update_yaxes(axis(theme, _("loss, nats per character")))
+    return figure
+
+
+def position_figure(curves: Mapping[str, Series], trained: int | None, dark: bool = False) -> go.Figure:
+    """Draw the loss against the position in the segment; the band is two standard errors."""
+    theme, figure = theme_of(dark), go.Figure()
+    add_curves(figure, curves, _("position %{x}"))
+    if trained is not None:
+        add_mark(figure, trained, _("training"), dark, trained)
+    figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN))
+    figure.update_xaxes(axis(theme, _("position in the segment, tokens"), rangemode="tozero"))
+    figure.update_yaxes(axis(theme, _("loss, nats per character")))
+    return figure
+
+
+def add_curves(figure: go.Figure, curves: Mapping[str, Series], where: str) -> None:
+    """Add each curve over its band: two standard errors on either side, nothing where they are not known."""
+    for place, (name, curve) in enumerate(curves.items()):
+        colour, symbol = COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)]
+        rgb = ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+        error = 2 * np.nan_to_num(curve.error)
+        figure.add_scatter(
+            x=np.concatenate([curve.x, curve.x[::-1]]), y=np.concatenate([curve.y + error, (curve.y - error)[::-1]]),
+            fill="toself", mode="lines", line={"width": 0}, fillcolor=f"rgba({rgb},0.16)", hoverinfo="skip",
+            showlegend=False, legendgroup=name,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=curve.x, y=curve.y, mode="lines+markers", line={"color": colour, "width": 2}, name=name,
+            marker={"symbol": symbol, "size": 7}, legendgroup=name, customdata=error,
+            hovertemplate=where + "<br><b>%{y:.3f}</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+
+
+def add_mark(figure: go.Figure, place: float, name: str, dark: bool, at: float) -> None:
+    theme = theme_of(dark)
+    figure.add_vline(
+        place, line={"color": theme.alarm, "width": 1.5, "dash": "dash"},
+        annotation={"text": name, "font": {"size": 11, "color": theme.alarm}, "x": at},
+    )  # fmt: skip

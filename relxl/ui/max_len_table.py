@@ -1,0 +1,177 @@
+"""The sections of the page "Max len" about the table: which row each cell reads, and which rows were ever trained."""
+
+import numpy as np
+import streamlit as st
+
+from relxl import style
+from relxl.experiments.max_len import (
+    CONVENTIONS,
+    RowSharing,
+    TableUse,
+    distance_matrix,
+    distance_range,
+    index_rows,
+    max_len_needed,
+    row_sharing,
+    table_use,
+    trained_reach,
+)
+from relxl.figures import max_len as figures
+from relxl.figures.shift import STYLE, Cell, Table, stage_html
+from relxl.language import _
+from relxl.ui.shift_tables import signed
+from relxl.ui.show import escape, show
+from relxl.ui.state import keep, write_link
+from relxl.ui.view import View, cached_checkpoint
+
+MOST = 4096
+DRAWN = (12, 16)  # the largest matrix whose cells are drawn
+WALL_STYLE = "<style>.cells b.wall {box-shadow: inset 0 0 0 2px var(--alarm); font-weight: 600}</style>"
+
+
+@st.fragment
+def index_matrix(dark: bool) -> None:
+    """Show which row of a table each cell reads, under both directions; its controls redraw this section alone."""
+    st.markdown("##### " + _("Which row does each cell read?"))
+    controls = {
+        "xq": (_("Queries"), 1, 10),
+        "xk": (_("Keys"), 1, 5),
+        "xm": (_("Memory m"), 0, 0),
+        "xl": ("max_len", 1, 6),
+    }
+    values = []
+    for place, (name, (label, least, first)) in zip(st.columns(4), controls.items(), strict=True):
+        kept = keep(name, first, range(least, MOST + 1))
+        place.number_input(label, least, MOST, step=1, **kept.widget)
+        values.append(kept.value)
+    query_len, key_len, mem_len, max_len = values
+    st.markdown(range_sentence(*values))
+    if query_len > DRAWN[0] or key_len > DRAWN[1]:
+        st.caption(_("The cells are drawn up to {q} queries and {k} keys.").format(q=DRAWN[0], k=DRAWN[1]))
+    else:
+        tables = [index_table(*values, convention) for convention in CONVENTIONS]
+        legend = [
+            (Cell("r", depth=0.5), _("row of the table, darker is higher")),
+            (Cell("r", ("wall",)), _("beyond the wall: shares the row at the end")),
+        ]
+        longest = len(str(2 * max_len - 2))
+        st.html(STYLE + WALL_STYLE + stage_html(tables, legend, (query_len, 2 * key_len, longest), dark))
+    write_link()
+
+
+def index_table(query_len: int, key_len: int, mem_len: int, max_len: int, convention: str) -> Table:
+    """Lay out the rows that the cells read, the wall marked."""
+    rows = index_rows(query_len, key_len, mem_len, max_len, convention)
+    distances = distance_matrix(query_len, key_len, mem_len, convention)
+    says = _("query {query}, key {key}: distance {distance}, row {row}")
+    cells = [
+        [
+            Cell(
+                str(row),
+                ("wall",) if abs(distance) >= max_len else (),
+                says.format(query=i, key=j, distance=signed(distance), row=row),
+                depth=row / max(2 * max_len - 2, 1),
+            )
+            for j, (row, distance) in enumerate(zip(line.tolist(), line_distances.tolist(), strict=True))
+        ]
+        for i, (line, line_distances) in enumerate(zip(rows, distances, strict=True))
+    ]
+    formula = "m + i − j" if convention == CONVENTIONS[0] else "j − i − m"
+    title = _("row of {formula}").format(formula=formula)
+    keys, queries = [str(j) for j in range(key_len)], [str(i) for i in range(query_len)]
+    smallest, largest = (signed(d) for d in distance_range(query_len, key_len, mem_len, convention))
+    label = _("{formula} runs from {smallest} to {largest}.").format(
+        formula=formula, smallest=smallest, largest=largest
+    )
+    group = [(_("key"), key_len)]
+    return Table(title, f"[{query_len} {key_len}]", group, keys, _("query"), queries, cells, label)
+
+
+def range_sentence(query_len: int, key_len: int, mem_len: int, max_len: int) -> str:
+    """Say the range of distances, how many share a row, which rows nothing reads, and what would be needed; markdown."""
+    low, high = distance_range(query_len, key_len, mem_len)
+    sharing = row_sharing(query_len, key_len, mem_len, max_len)
+    text = _("Distances run from **{low} to {high}**, {n} of them, and the table has {rows} rows.").format(
+        low=signed(low), high=signed(high), n=high - low + 1, rows=2 * max_len - 1
+    )
+    crowded = [int(row) for row in np.flatnonzero(sharing.n_distances > 1)]
+    if crowded:
+        text += " " + " ".join(crowd(sharing, row) for row in crowded)
+    else:
+        text += " " + _("Each distance has a row of its own.")
+    return f"{text} " + _("{unused} rows are read by nothing. max_len needed: **{needed}**, causal {causal}.").format(
+        unused=sharing.unused,
+        needed=max_len_needed(query_len, key_len, mem_len),
+        causal=max_len_needed(query_len, key_len, mem_len, causal=True),
+    )
+
+
+def crowd(sharing: RowSharing, row: int) -> str:
+    return _("{n} distances share row {row}.").format(n=int(sharing.n_distances[row]), row=row)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cached_use(folder: str, stamp: tuple) -> TableUse:
+    return table_use(cached_checkpoint(folder, stamp))
+
+
+def trained_rows(view: View) -> None:
+    """Show for each row of the chosen layer's table how large it is, how often it was trained, and who reads it now."""
+    config = view.checkpoint.config
+    if config.positions == "absolute":
+        return
+    st.markdown("##### " + _("Which rows were ever trained?"))
+    if config.positions == "sinusoid":
+        st.markdown(
+            _(
+                "A sinusoid has no rows to train: it computes one for any distance. What was trained is W_kR, and only "
+                "on the distances 0 to {reach}."
+            )
+            .format(reach=trained_reach(config))
+            .replace("W_kR", r"W\_kR")
+        )
+        return
+    try:
+        use = cached_use(view.source.folder, view.source.stamp)
+    except ValueError as error:
+        st.error(escape(str(error)))
+        return
+    query_len, key_len = view.terms.mask.shape
+    read = row_sharing(query_len, key_len, key_len - query_len, config.max_len, causal=True).n_cells
+    reach = trained_reach(config)
+    text = untrained_sentence(use, reach)
+    st.markdown(text)
+    counts = None if use.gradient_counts is None else use.gradient_counts[view.layer]
+    marks = {_("training reaches {n}").format(n=reach): reach} if reach < config.max_len else {}
+    figure = figures.rows_figure(use.distance, use.size[view.layer], use.spread, counts, read, marks, view.dark)
+    alt = _("Rows of the table of layer {layer} over their distance.").format(layer=view.layer) + " " + text
+    show(figure, key="rows", alt=alt, table=lambda: use.table(view.layer, read))
+    words = _(
+        "Layer {layer}. Size is the norm of a row over that which it was drawn with; the band holds the rows that stayed "
+        "as they were. This text reads {n} rows."
+    )
+    st.caption(words.format(layer=view.layer, n=int((read > 0).sum())))
+
+
+def untrained_sentence(use: TableUse, reach: int) -> str:
+    """Say which rows no gradient ever reached; markdown."""
+    if use.gradient_counts is None:
+        near = np.abs(use.size - 1).max(axis=0) <= 4 * use.spread
+        return _(
+            "The checkpoint does not say which rows got a gradient; {n} of {rows} still have the size that they were "
+            "drawn with in every layer."
+        ).format(n=int(near.sum()), rows=len(near))
+    untrained = use.distance[use.untrained]
+    text = _("**{n} of {rows} rows were never trained**").format(n=len(untrained), rows=len(use.distance))
+    past = int((untrained > 0).sum())
+    if not len(untrained):
+        return text + "."
+    if not past:
+        everything = len(untrained) == int((use.distance < 0).sum())
+        return text + (_(": all of the future.") if everything else _(": some of the future."))
+    words = _(
+        ": the future, and {past} of the past, because training reached no further than {reach}. A longer text reads "
+        "rows that are still {size} times as large as they were drawn."
+    )
+    size = style.number(float(use.size[:, use.untrained & (use.distance > 0)].mean()))
+    return text + words.format(past=past, reach=reach, size=size)
