@@ -3,6 +3,7 @@
 import streamlit as st
 
 from relxl import ui
+from relxl.ui import mask_leaks
 from relxl.ui import masking as sections
 
 view = ui.page("masking")
@@ -18,10 +19,10 @@ with controls:
     sections.controls(view)
 st.markdown(sections.finding(view, rule, rules))
 ui.let_paint()
-sections.rows_and_frontier(view, rule)
-sections.every_head(view, rule)
-sections.what_is_true()
-sections.causality(view, rules)
-sections.recorded()
-sections.how()
+mask_leaks.rows_and_frontier(view, rule)
+mask_leaks.every_head(view, rule)
+mask_leaks.what_is_true()
+mask_leaks.causality(view, rules)
+mask_leaks.recorded()
+mask_leaks.how()
 ui.finish(view)

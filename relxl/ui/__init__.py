@@ -9,6 +9,8 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     show.py         figures with their table twin, the proof badge, text from outside
     jobs.py         long work: its button, progress, cancel, and the result that is kept
     score_terms.py  the sections of the page "Score terms"
+    masking.py      the rule and the picture of the page "Masking"; mask_gallery and mask_leaks.py belong to it
+    init_scale.py   the sections of the page "Initialisation"
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 
