@@ -11,7 +11,14 @@ import torch
 from relxl.checkpoint import save_checkpoint
 from relxl.cli import main
 from relxl.experiments import max_len_losses
-from relxl.experiments.max_len_losses import length_losses, loss_rows, loss_table, mean_and_error, spread_streams
+from relxl.experiments.max_len_losses import (
+    cell_losses,
+    length_losses,
+    loss_rows,
+    loss_table,
+    mean_and_error,
+    spread_streams,
+)
 from relxl.experiments.max_len_variants import Variant, home_variants, variant_of
 from relxl.masking import MaskRule
 from relxl.model import TransformerXL
@@ -70,6 +77,9 @@ def test_every_cell_scores_the_same_characters_and_the_lead_is_left_out():
     (all_of_it,) = measured(model, [7], [21], lead=0)
     assert np.array_equal(rows[1].losses, all_of_it.losses[:, 21:])
     assert rows[1].position.tolist()[:8] == [0, 1, 2, 3, 4, 5, 6, 0]
+    (later,) = measured(model, [7], [21], lead=10)
+    assert later.position.tolist()[:5] == [3, 4, 5, 6, 0]
+    assert np.array_equal(later.losses, all_of_it.losses[:, 10:])
 
 
 def test_a_window_never_looks_past_the_training_and_a_flip_reads_what_was_never_trained():
@@ -80,7 +90,8 @@ def test_a_window_never_looks_past_the_training_and_a_flip_reads_what_was_never_
     assert not changed[:12].any() and changed[12:].all()  # home is 7 + 5: the first that sees farther is character 12
     more = measured(model, [14], [11, 12, 30], ["window"], lead=30)
     assert more[0].losses is more[1].losses is more[2].losses  # 11 tokens of memory are all that a window of 12 sees
-    np.testing.assert_allclose(more[0].losses, rows[1].losses[:, 30:], rtol=1e-5)
+    uncut = torch.cat([loss for _, _, loss in cell_losses(model, TOKENS, 14, 30, MaskRule(window=12))], dim=1)
+    np.testing.assert_allclose(more[0].losses, uncut[:, 30:], rtol=1e-5)
 
 
 def test_progress_goes_up_to_one_and_a_stop_leaves_nothing_behind():

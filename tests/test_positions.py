@@ -122,3 +122,6 @@ def test_without_a_clamp_a_short_table_is_refused_in_one_sentence():
     assert torch.equal(unclamped_rows(table, inside), table) and len(unclamped_rows(table, inside[:0])) == 0
     with pytest.raises(ValueError, match=r"-3 to 3 \(max_len=4\), but -4 to 9 are asked for: .* max_len=10 or more"):
         unclamped_rows(table, torch.arange(-4, 10))
+    for one_too_far in (torch.arange(-3, 5), torch.arange(-4, 4)):
+        with pytest.raises(ValueError, match="max_len=5 or more"):
+            unclamped_rows(table, one_too_far)

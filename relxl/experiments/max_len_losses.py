@@ -123,8 +123,9 @@ def length_losses(
     total, did, known = sum(work.values()), 0, {}
     for (name, segment, memory), cell in cells.items():
         if cell not in known:
+            variant, _, seen = cell
             losses = torch.empty(len(tokens), length)
-            for begin, end, loss in cell_losses(models[cell[0]], tokens, segment, memory, cell[0].rule):
+            for begin, end, loss in cell_losses(models[variant], tokens, segment, seen, variant.rule):
                 losses[:, begin:end] = loss
                 yield (did + work[cell] * end / length) / total, None
             did += work[cell]

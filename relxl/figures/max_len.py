@@ -55,29 +55,40 @@ def rows_figure(
     The band round size 1 is where a row lies that was drawn and never trained, two `spread` wide on either side.
     """
     theme = theme_of(dark)
-    titles = [_("size, 1 is as drawn"), _("steps with a gradient"), _("cells read now")]
+    titles = [
+        _("size of the row, 1 is as it was drawn"),
+        _("training steps that gave it a gradient"),
+        _("cells of this picture that read it"),
+    ]
     shown = [(size, theme.ink), (counts, COLOURS[0]), (read, COLOURS[1])]
     shown = [(title, *values) for title, values in zip(titles, shown, strict=True) if values[0] is not None]
-    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.07, row_heights=[2, 1, 1][: len(shown)])
-    figure.add_hrect(
-        1 - 2 * spread, 1 + 2 * spread, fillcolor=theme.faint, opacity=0.22, line_width=0, row=1, col=1,
-        annotation={"text": _("never trained"), "font": {"size": 11, "color": theme.faint}},
-        annotation_position="top left",
+    figure = make_subplots(
+        len(shown), 1, shared_xaxes=True, vertical_spacing=0.11, row_heights=[2, 1, 1][: len(shown)],
+        subplot_titles=[title for title, _values, _colour in shown],
     )  # fmt: skip
+    figure.update_annotations(x=0, xanchor="left", font={"size": 12, "color": theme.faint})
     for row, (title, values, colour) in enumerate(shown, 1):
         fill = {"fill": "tozeroy"} if row > 1 else {}
+        hover = _("distance %{x}") + "<br><b>%{y:.4g}</b><extra>" + title + "</extra>"
         figure.add_scatter(
             x=distance, y=values.astype(np.float32), mode="lines", line={"color": colour, "width": 1.5, "shape": "hvh"},
-            hovertemplate=_("distance %{x}") + "<br><b>%{y:.4g}</b><extra>" + title + "</extra>", row=row, col=1, **fill,
+            hovertemplate=hover, row=row, col=1, **fill,
         )  # fmt: skip
-        figure.update_yaxes(axis(theme, title.replace(", ", "<br>"), rangemode="tozero", nticks=5), row=row, col=1)
+        figure.update_yaxes(axis(theme, rangemode="tozero", nticks=4), row=row, col=1)
+    figure.update_yaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 50], row=1, col=1)
+    low, high = max(1 - 2 * spread, 0.05), 1 + 2 * spread
+    figure.add_hrect(low, high, fillcolor=COLOURS[4], opacity=0.3, line_width=0, layer="below", row=1, col=1)
+    figure.add_annotation(
+        x=1, xref="x domain", y=np.log10(high), xanchor="right", yanchor="bottom", text=_("as drawn, never trained"),
+        showarrow=False, font={"size": 11, "color": theme.faint}, row=1, col=1,
+    )  # fmt: skip
     for name, place in marks.items():
         figure.add_vline(place, line={"color": theme.alarm, "width": 1.5, "dash": "dash"})
         figure.add_annotation(
-            x=place, y=1, yref="paper", yanchor="bottom", text=name, showarrow=False,
+            x=place, y=1, yref="paper", xanchor="right", yanchor="bottom", text=name, showarrow=False,
             font={"size": 11, "color": theme.alarm},
         )  # fmt: skip
-    figure.update_layout(layout(theme, height=400, margin=MARGIN | {"t": 24, "l": 72}))
+    figure.update_layout(layout(theme, height=420, margin=MARGIN | {"t": 28}))
     figure.update_xaxes(axis(theme))
     title = _("distance of the row, tokens (positive is the past)")
     figure.update_xaxes(axis(theme, title), row=len(shown), col=1)

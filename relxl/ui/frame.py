@@ -94,8 +94,8 @@ def all_pages() -> dict[str, Page]:
             _("Max len"),
             _("What happens beyond the table?"),
             _(
-                "Left of the red wall all keys are equally far away: they share one row of the table. Move the wall and "
-                "see what the head loses."
+                "Left of the red wall all keys are equally far away: they share one row of the table. Move the wall "
+                "and see what the head loses."
             ),
         ),
     }

@@ -18,7 +18,6 @@ from relxl.experiments.max_len import (
     touched_queries,
     trained_reach,
 )
-from relxl.figures import max_len as figures
 from relxl.figures.shift import grouped
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
@@ -28,7 +27,7 @@ from relxl.training import token_loss
 from relxl.ui.frame import ROOT, text_key
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
-from relxl.ui.show import plain, show
+from relxl.ui.show import plain
 from relxl.ui.state import choose, chosen, keep, keep_cell
 from relxl.ui.view import LOSS_TOKENS, Source, View, cached_trace, last_tokens
 
@@ -73,7 +72,7 @@ def kept_wall(view: View) -> Wall:
     """Read wall and direction off the controls. A wall beyond all that there is to tell apart is none."""
     options = wall_options(view)
     raw = str(chosen("xr")[0])
-    if raw.isdecimal() and int(raw) < 1 << 20 and int(raw) not in options:
+    if raw.isdecimal() and len(raw) < 6 and int(raw) not in options:
         choose(xr=NO_WALL)
     asked = keep("xr", FIRST_WALL if FIRST_WALL in options else NO_WALL, options).value
     flipped = keep("xd", CONVENTIONS[0], CONVENTIONS).value != CONVENTIONS[0]
@@ -171,13 +170,12 @@ def picture(view: View, wall: Wall) -> None:
     scores = Scale("diverging", shared_limit(list(everything.values()), change.mask), _("score"))
     both = [change.probs_before, change.probs_after]
     probs = Scale("sequential", shared_limit(both, change.mask), _("probability"))
-    read = np.minimum(np.abs(view.terms.distance), view.key_len if wall.at is None else wall.at).astype(np.float32)
-    told = Scale("sequential", shared_limit([read], change.mask), _("distance"))
     panels = [Panel(title, values, scores) for title, values in everything.items()]
-    titles = [_("probability as it is"), _("probability then")]
+    titles = [_("probability as it is"), _("probability then"), _("probability moved, |then − as it is|")]
+    both.append(np.abs(change.probs_after - change.probs_before))
     panels += [Panel(title, values, probs) for title, values in zip(titles, both, strict=True)]
     grid = Grid(
-        panels=(*panels, Panel(_("distance that is read"), read, told)),
+        panels=tuple(panels),
         mask=change.mask,
         tokens=tuple(view.tokens),
         columns=3,
@@ -204,9 +202,9 @@ def absolute_picture(view: View) -> None:
     terms = view.terms
     st.markdown(
         _(
-            "**Absolute positions have no wall between keys:** each token gets the vector of its own place before the "
-            "first layer, so no distance is looked up and none can be clamped; what fails is a place that training never "
-            "had. Choose a relative checkpoint to move the wall."
+            "**Absolute positions have no wall:** each token gets the vector of its own place before the first layer, "
+            "so no distance is looked up and none can be clamped; what fails is a place that training never had. "
+            "Choose a relative checkpoint to move the wall."
         )
     )
     scores = Scale("diverging", shared_limit([terms.logits], terms.mask), _("score"))
@@ -218,7 +216,7 @@ def absolute_picture(view: View) -> None:
 
 
 def cells_sentence(view: View, wall: Wall, change: ScoreChange) -> str:
-    """Say how many cells lie beyond the wall, which queries are touched, and what it does to a probability; markdown."""
+    """Say how many cells lie beyond the wall, in which queries, and what it does to a probability; markdown."""
     query_len, key_len = change.mask.shape
     mem_len, allowed = key_len - query_len, int(change.mask.sum())
     text = _("Queries see the distances 0 to {largest}.").format(largest=wall.largest)
@@ -263,44 +261,3 @@ def finding(view: View, wall: Wall) -> str:
             "The article calls i − j and j − i “only transposes”; with a trained model they are different vectors."
         )
     return text
-
-
-def v_bias(view: View, wall: Wall) -> None:
-    """Show v_bias of the head as a curve, with the wall, the training's reach and the memory's edge."""
-    if is_absolute(view):
-        return
-    terms, trained = view.terms, trained_reach(view.checkpoint.config)
-    st.markdown("##### " + _("(d) v_bias: what the wall cuts off"))
-    past = terms.distances >= 0
-    shown, beyond = terms.v_bias[past], terms.v_bias[past & (terms.distances > (wall.at or 0))]
-    marks = {_("training"): trained, _("memory"): len(terms.mask) if view.source.mem_len else -1}
-    marks = {name: place for name, place in marks.items() if 0 <= place <= wall.largest}
-    here = wall.at is not None and wall.at < wall.largest
-    alt = _("v_bias of {head} over the distances 0 to {largest}.").format(head=view.label, largest=wall.largest)
-    if here:
-        marks[_("wall")] = wall.at
-        lost = float(beyond.max() - beyond.min()) / max(float(shown.max() - shown.min()), 1e-30)
-        alt += " " + _("Beyond the wall at {n} one value stands for a range that is {lost} of the curve’s.").format(
-            n=wall.at, lost=style.percent(lost)
-        )
-    st.caption(alt + " " + _("The future, which no query reads, is dotted."))
-    figure = figures.wall_figure(
-        terms.v_bias, terms.distances, view.looks["v_bias"], wall.at if here else None, marks, view.dark
-    )
-    show(figure, key="wall_curve", alt=alt, table=lambda: {"distance": terms.distances, "v_bias": terms.v_bias})
-
-
-def how() -> None:
-    """Say how the numbers on the page are computed."""
-    with st.expander(_("How this is computed")):
-        st.latex(r"r_{ij} = \mathrm{clamp}(m + i - j,\; -(n-1),\; n-1) + n - 1, \qquad n = \text{max\_len}")
-        st.markdown(
-            _(
-                "Distance is m + i − j: 0 is the token itself, positive is the past. A table of max_len n has 2n − 1 rows. "
-                "`relxl.experiments.max_len.score_change` reads the head twice on the same layer input, so what differs "
-                "is this layer’s reading and nothing else; the loss is that of `relxl.reading.with_positions`, where "
-                "every layer reads so, on the last tokens of the text as one segment. `index_rows`, `row_sharing` and "
-                "`table_use` give the tables, `relxl.experiments.max_len_losses.length_losses` the losses: every "
-                "cell of its grid is measured on the same characters with a full memory."
-            )
-        )

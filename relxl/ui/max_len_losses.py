@@ -1,4 +1,4 @@
-"""The sections of the page "Max len" about losses beyond the training length: the recorded ones, and a job for your own."""
+"""The sections of the page "Max len" about losses beyond the training length: recorded, and measured by a job."""
 
 import csv
 import io
@@ -28,8 +28,9 @@ from relxl.ui.state import keep, write_link
 from relxl.ui.view import View, cached_checkpoint
 
 RECORDED = ROOT / "data" / "max_len.csv"
-COMMAND = "python -m relxl sweep max-len --out data/max_len.csv"
+COMMAND = " ".join(("python", "-m", "relxl", "sweep", "max-len", "--out", "data/max_len.csv"))
 ALL = "all"  # the choice that sets the checkpoints side by side, each as it was trained
+OWN = "own"  # the memory that a checkpoint was trained with
 SCORED = 512  # characters of each stream that a job scores
 SURE = 2  # standard errors that a difference must have to be called one
 
@@ -40,10 +41,10 @@ def names() -> dict[str, str]:
     """Name the ways of reading in the language of the session."""
     return {
         "as_trained": _("as trained"),
-        "clamp": _("clamped at the training’s reach"),
-        "window": _("only the training’s distances are seen"),
+        "clamp": _("clamped at the training"),
+        "window": _("far keys unseen"),
         "interpolate": _("table interpolated"),
-        "interpolate_far": _("interpolated, near distances kept"),
+        "interpolate_far": _("interpolated, near kept"),
     }
 
 
@@ -93,26 +94,36 @@ def draw_recorded(name: str, dark: bool) -> None:
     first, second, third = st.columns([3, 2, 2])
     model = keep("xc", ALL, [ALL, *models])
     with first:
-        label = lambda option: _("all, as trained") if option == ALL else option.rsplit("-", 1)[-1]  # noqa: E731
+        label = lambda option: _("all, as trained") if option == ALL else family(option)  # noqa: E731
         st.segmented_control(_("Model"), [ALL, *models], format_func=label, required=True, **model.widget)
     compared = [row for row in rows if model.value in (ALL, row["checkpoint"]) and row["variant"] in names()]
     compared = [row for row in compared if model.value != ALL or row["variant"] == "as_trained"]
-    memories = sorted({row["mem_len"] for row in compared})
     home = trained_with(models[0] if model.value == ALL else model.value)
-    memory = keep("xe", next((m for m in memories if m == home.get("mem_len")), memories[0]), memories)
+    memories = [OWN, *sorted({row["mem_len"] for row in compared})]
+    memory = keep("xe", OWN, memories)
     with second:
-        st.segmented_control(_("Memory, tokens"), memories, required=True, **memory.widget)
-    compared = [row for row in compared if row["mem_len"] == memory.value]
+        label = lambda option: _("as trained") if option == OWN else str(option)  # noqa: E731
+        st.selectbox(_("Memory, tokens"), memories, format_func=label, **memory.widget)
+    compared = with_memory(compared, memory.value)
     lengths = sorted({row["segment_len"] for row in compared})
     length = keep("xn", lengths[-1], lengths)
     with third:
         st.segmented_control(_("Segment at the right, tokens"), lengths, required=True, **length.widget)
     draw_losses(compared, "checkpoint" if model.value == ALL else "variant", length.value, home, dark, "recorded")
-    st.markdown(claim_sentence(rows, memory.value))
-    words = _("{scored} characters of {text}, the same for every curve, memory full; bands are two standard errors.")
+    st.markdown(claim_sentence(rows))
+    words = _(
+        "{scored} characters of {text}, the same for every curve, memory full. A band is two standard errors of the "
+        "change against the model’s own training length, character by character."
+    )
     st.caption(words.format(scored=grouped(how["characters"]["scored"]), text=escape(how["text"]["name"])))
     st.code(how["command"], language="sh", wrap_lines=True)
     write_link()
+
+
+def with_memory(rows: Sequence[Row], memory: int | str) -> list[Row]:
+    """Keep the rows of one memory length; OWN: of each checkpoint those of its own training's."""
+    own = {row["checkpoint"]: trained_with(row["checkpoint"]).get("mem_len", 0) for row in rows}
+    return [row for row in rows if row["mem_len"] == (own[row["checkpoint"]] if memory == OWN else memory)]
 
 
 def draw_losses(rows: Sequence[Row], by: str, length: int, home: Mapping[str, int], dark: bool, key: str) -> None:
@@ -138,18 +149,28 @@ def draw_losses(rows: Sequence[Row], by: str, length: int, home: Mapping[str, in
 
 
 def curves_of(rows: Sequence[Row], by: str, x: str) -> dict[str, Series]:
-    """Put rows into curves; a bin of positions stands at its middle."""
+    """Put rows into curves; a bin of positions stands at its middle.
+
+    The error is that of the change against home, on the same characters, where there is one: how hard the text happens
+    to be is the same for every curve.
+    """
     curves = {}
     for name in dict.fromkeys(row[by] for row in rows):
         of_name = sorted((row for row in rows if row[by] == name), key=lambda row: row[x])
         place = [(row["begin"] + row["end"]) / 2 if x == "begin" else row[x] for row in of_name]
-        values = [np.array([row[column] for row in of_name], np.float32) for column in ("loss", "loss_error")]
-        curves[shown_name(name)] = Series(np.array(place), *values)
+        loss, alone, paired = (
+            np.array([row[column] for row in of_name], np.float32) for column in ("loss", "loss_error", "change_error")
+        )
+        curves[shown_name(name)] = Series(np.array(place), loss, np.where(np.isnan(paired), alone, paired))
     return curves
 
 
 def shown_name(name: str) -> str:
-    return names().get(name, name)
+    return names().get(name) or family(name)
+
+
+def family(checkpoint: str) -> str:
+    return checkpoint.rsplit("-", 1)[-1]
 
 
 def table_of(rows: Sequence[Row], by: str) -> dict[str, list]:
@@ -190,28 +211,28 @@ def both_errors(one: Row, other: Row) -> float:
 
 
 def plus_minus(row: Row, name: str) -> str:
-    return f"{row[name]:+.3f} ± {SURE * row[f'{name}_error']:.3f}".replace("-", "−")
+    value = round(row[name], 3) + 0.0  # no negative zero
+    return f"{value:+.3f} ± {SURE * row[f'{name}_error']:.3f}".replace("-", "−")
 
 
-def claim_sentence(rows: Sequence[Row], memory: int) -> str:
-    """Hold the article's two claims about long segments to the recorded losses; markdown."""
+def claim_sentence(rows: Sequence[Row]) -> str:
+    """Hold the article's claims about long segments to the recorded losses, each model at its own memory; markdown."""
     whole = {}
-    for row in rows:
-        if (row["begin"], row["end"], row["mem_len"]) == (0, row["segment_len"], memory):
-            kind = row["checkpoint"].rsplit("-", 1)[-1]
-            whole[kind, row["variant"], row["segment_len"]] = row
+    for row in with_memory(rows, OWN):
+        if (row["begin"], row["end"]) == (0, row["segment_len"]):
+            whole[family(row["checkpoint"]), row["variant"], row["segment_len"]] = row
     longest = max(length for _kind, _variant, length in whole)
     learned, absolute = (whole.get((kind, "as_trained", longest)) for kind in ("learned", "absolute"))
     text = []
     if learned and absolute:
         holds = learned["change"] + SURE * both_errors(learned, absolute) < absolute["change"]
         words = _(
-            "*The article: relative positions extrapolate better than absolute ones.* Here {verdict}: {learned} for the "
-            "learned table, {absolute} for the absolute model, each against its own training length."
+            "*The article: relative positions extrapolate better than absolute ones.* In segments of {n} {verdict}: "
+            "{learned} for the learned table, {absolute} for the absolute model, each against its own training length."
         )
         verdict = _("that holds") if holds else _("that does not show")
         numbers = {"learned": plus_minus(learned, "change"), "absolute": plus_minus(absolute, "change")}
-        text.append(words.format(verdict=verdict, **numbers))
+        text.append(words.format(verdict=verdict, n=longest, **numbers))
     stretched = whole.get(("learned", "interpolate", longest))
     if learned and stretched:
         gain, sure = learned["loss"] - stretched["loss"], SURE * both_errors(learned, stretched)
@@ -219,11 +240,16 @@ def claim_sentence(rows: Sequence[Row], memory: int) -> str:
         if abs(gain) > sure:
             verdict = _("it helps") if gain > 0 else _("it hurts")
         words = _(
-            "*The article: interpolate the position table.* Here {verdict}: {stretched} interpolated, {learned} with the "
-            "last row shared."
+            "*The article: interpolate the position table.* Without further training {verdict}: {stretched} "
+            "interpolated, {learned} with the last row shared."
         )
         losses = {"stretched": f"{stretched['loss']:.3f}", "learned": f"{learned['loss']:.3f}"}
         text.append(words.format(verdict=verdict, **losses))
+        others = {name: whole.get(("learned", name, longest)) for name in ("interpolate_far", "window")}
+        if all(others.values()):
+            words = _("Near distances kept: {near}. Far keys not seen at all: {window}.")
+            near, window = (f"{row['loss']:.3f}" for row in others.values())
+            text[-1] += " " + words.format(near=near, window=window)
     return "  \n".join(text)
 
 

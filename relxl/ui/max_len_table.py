@@ -1,4 +1,4 @@
-"""The sections of the page "Max len" about the table: which row each cell reads, and which rows were ever trained."""
+"""The sections of the page "Max len" about the table: v_bias, trained rows, which row each cell reads."""
 
 import numpy as np
 import streamlit as st
@@ -19,6 +19,7 @@ from relxl.experiments.max_len import (
 from relxl.figures import max_len as figures
 from relxl.figures.shift import STYLE, Cell, Table, stage_html
 from relxl.language import _
+from relxl.ui.max_len import Wall, is_absolute
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import escape, show
 from relxl.ui.state import keep, write_link
@@ -27,6 +28,33 @@ from relxl.ui.view import View, cached_checkpoint
 MOST = 4096
 DRAWN = (12, 16)  # the largest matrix whose cells are drawn
 WALL_STYLE = "<style>.cells b.wall {box-shadow: inset 0 0 0 2px var(--alarm); font-weight: 600}</style>"
+
+
+def v_bias(view: View, wall: Wall) -> None:
+    """Show v_bias of the head as a curve, with the wall, the training's reach and the memory's edge."""
+    if is_absolute(view):
+        return
+    terms, trained = view.terms, trained_reach(view.checkpoint.config)
+    st.markdown("##### " + _("(d) v_bias: what the wall cuts off"))
+    past = terms.distances >= 0
+    shown, beyond = terms.v_bias[past], terms.v_bias[past & (terms.distances > (wall.at or 0))]
+    marks = {_("training"): trained, _("memory"): len(terms.mask) if view.source.mem_len else -1}
+    marks = {name: place for name, place in marks.items() if 0 <= place <= wall.largest}
+    here = wall.at is not None and wall.at < wall.largest
+    alt = _("v_bias of {head} over the distances 0 to {largest}.").format(head=view.label, largest=wall.largest)
+    if here:
+        at_training = trained == wall.at  # two labels in one place can not be read
+        marks = {name: place for name, place in marks.items() if place != wall.at}
+        marks[_("wall at the training") if at_training else _("wall")] = wall.at
+        lost = float(beyond.max() - beyond.min()) / max(float(shown.max() - shown.min()), 1e-30)
+        alt += " " + _("Beyond the wall at {n} one value stands for a range that is {lost} of the curve’s.").format(
+            n=wall.at, lost=style.percent(lost)
+        )
+    st.caption(alt + " " + _("The future, which no query reads, is dotted."))
+    figure = figures.wall_figure(
+        terms.v_bias, terms.distances, view.looks["v_bias"], wall.at if here else None, marks, view.dark
+    )
+    show(figure, key="wall_curve", alt=alt, table=lambda: {"distance": terms.distances, "v_bias": terms.v_bias})
 
 
 @st.fragment
@@ -44,7 +72,7 @@ def index_matrix(dark: bool) -> None:
         kept = keep(name, first, range(least, MOST + 1))
         place.number_input(label, least, MOST, step=1, **kept.widget)
         values.append(kept.value)
-    query_len, key_len, mem_len, max_len = values
+    query_len, key_len, _mem_len, max_len = values
     st.markdown(range_sentence(*values))
     if query_len > DRAWN[0] or key_len > DRAWN[1]:
         st.caption(_("The cells are drawn up to {q} queries and {k} keys.").format(q=DRAWN[0], k=DRAWN[1]))
@@ -83,12 +111,14 @@ def index_table(query_len: int, key_len: int, mem_len: int, max_len: int, conven
     label = _("{formula} runs from {smallest} to {largest}.").format(
         formula=formula, smallest=smallest, largest=largest
     )
-    group = [(_("key"), key_len)]
-    return Table(title, f"[{query_len} {key_len}]", group, keys, _("query"), queries, cells, label)
+    groups = [(_("key"), key_len)]
+    if 0 < mem_len < key_len:
+        groups = [(_("memory") if mem_len > 1 else _("mem"), mem_len), (_("key"), key_len - mem_len)]
+    return Table(title, f"[{query_len} {key_len}]", groups, keys, _("query"), queries, cells, label)
 
 
 def range_sentence(query_len: int, key_len: int, mem_len: int, max_len: int) -> str:
-    """Say the range of distances, how many share a row, which rows nothing reads, and what would be needed; markdown."""
+    """Say the range of distances, how many share a row, how many nothing reads, what would be needed; markdown."""
     low, high = distance_range(query_len, key_len, mem_len)
     sharing = row_sharing(query_len, key_len, mem_len, max_len)
     text = _("Distances run from **{low} to {high}**, {n} of them, and the table has {rows} rows.").format(
@@ -99,7 +129,7 @@ def range_sentence(query_len: int, key_len: int, mem_len: int, max_len: int) -> 
         text += " " + " ".join(crowd(sharing, row) for row in crowded)
     else:
         text += " " + _("Each distance has a row of its own.")
-    return f"{text} " + _("{unused} rows are read by nothing. max_len needed: **{needed}**, causal {causal}.").format(
+    return f"{text} " + _("Rows that nothing reads: {unused}. max_len needed: **{needed}**, causal {causal}.").format(
         unused=sharing.unused,
         needed=max_len_needed(query_len, key_len, mem_len),
         causal=max_len_needed(query_len, key_len, mem_len, causal=True),
@@ -147,8 +177,8 @@ def trained_rows(view: View) -> None:
     alt = _("Rows of the table of layer {layer} over their distance.").format(layer=view.layer) + " " + text
     show(figure, key="rows", alt=alt, table=lambda: use.table(view.layer, read))
     words = _(
-        "Layer {layer}. Size is the norm of a row over that which it was drawn with; the band holds the rows that stayed "
-        "as they were. This text reads {n} rows."
+        "Layer {layer}. Size is the norm of a row over that which it was drawn with; the band holds the rows that "
+        "stayed as they were. This text reads {n} rows."
     )
     st.caption(words.format(layer=view.layer, n=int((read > 0).sum())))
 
@@ -163,15 +193,33 @@ def untrained_sentence(use: TableUse, reach: int) -> str:
         ).format(n=int(near.sum()), rows=len(near))
     untrained = use.distance[use.untrained]
     text = _("**{n} of {rows} rows were never trained**").format(n=len(untrained), rows=len(use.distance))
-    past = int((untrained > 0).sum())
+    past, future = int((untrained > 0).sum()), int((untrained < 0).sum())
+    read = len(use.distance) // 2 - future  # rows of the future that got a gradient: a mask that holds leaves none
+    leak = " " + _("{n} rows of the future were trained, so the mask of the training let it in.").format(n=read)
+    leak = leak if read else ""
     if not len(untrained):
-        return text + "."
+        return text + "." + leak
     if not past:
-        everything = len(untrained) == int((use.distance < 0).sum())
-        return text + (_(": all of the future.") if everything else _(": some of the future."))
+        return text + (_(": {n} of the future.").format(n=future) if read else _(": all of the future.")) + leak
     words = _(
-        ": the future, and {past} of the past, because training reached no further than {reach}. A longer text reads "
-        "rows that are still {size} times as large as they were drawn."
+        ": {future} of the future, and {past} of the past, because training reached no further than {reach}. Those of "
+        "the past have {size} times the size that they were drawn with, and a longer text reads them all the same."
     )
     size = style.number(float(use.size[:, use.untrained & (use.distance > 0)].mean()))
-    return text + words.format(past=past, reach=reach, size=size)
+    return text + words.format(future=future, past=past, reach=reach, size=size) + leak
+
+
+def how() -> None:
+    """Say how the numbers on the page are computed."""
+    with st.expander(_("How this is computed")):
+        st.latex(r"r_{ij} = \mathrm{clamp}(m + i - j,\; -(n-1),\; n-1) + n - 1, \qquad n = \text{max\_len}")
+        st.markdown(
+            _(
+                "Distance is m + i − j: 0 is the token itself, positive is the past. A table of max_len n has 2n − 1 "
+                "rows. `relxl.experiments.max_len.score_change` reads the head twice on the same layer input, so what "
+                "differs is this layer’s reading and nothing else; the loss is that of `relxl.reading.with_positions`, "
+                "where every layer reads so, on the last tokens of the text read at once. `index_rows`, `row_sharing` "
+                "and `table_use` give the tables, `relxl.experiments.max_len_losses.length_losses` the losses: every "
+                "cell of its grid is measured on the same characters with a full memory."
+            )
+        )
