@@ -4,13 +4,14 @@ What comes out is an ordinary model with an ordinary config, so that everything 
 all parameters but those of the positions are the old model's own memory.
 """
 
+import copy
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from relxl.model import TransformerXL
-from relxl.positions import interpolate_rows, truncate_rows
+from relxl.positions import interpolate_rows, table_max_len, truncate_rows
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,17 @@ def with_positions(model: TransformerXL, reading: Reading) -> TransformerXL:
             f"only a learned table can be stretched or cut, but this model's positions are a {kind}, which has a row "
             "for every distance: give clamp_len alone"
         )
-    state = model.state_dict()  # the tensors themselves, without their gradient
-    place = {"learned": "pos_enc.pos_table", "sinusoid": "w_k_pos"}.get(kind)
-    for name in [name for name in state if place and name.endswith(f"attn.{place}")]:
-        state[name] = reread(state[name], kind, reading)
+    shared = {id(p): nn.Parameter(p.detach(), requires_grad=False) for p in model.parameters()}
+    other = copy.deepcopy(model, shared).eval()  # modules are copied, tensors are not
+    for attn in (layer.attn for layer in other.layers):
+        if kind == "learned":
+            attn.pos_enc.pos_table.data = reread(attn.pos_enc.pos_table, kind, reading)
+            attn.pos_enc.max_len = table_max_len(attn.pos_enc.pos_table)
+        elif kind == "sinusoid":
+            attn.w_k_pos.data = reread(attn.w_k_pos, kind, reading)
     changes = {"clamp_len": reading.clamp_len, "max_len": resized}
-    config = replace(model.config, **{name: value for name, value in changes.items() if value is not None})
-    with torch.device("meta"):  # sizes without memory, and no random number is drawn
-        other = TransformerXL(config)
-    other.load_state_dict(state, assign=True)
-    return other.eval().requires_grad_(False)
+    other.config = replace(model.config, **{name: value for name, value in changes.items() if value is not None})
+    return other
 
 
 def reread(values: Tensor, kind: str, reading: Reading) -> Tensor:

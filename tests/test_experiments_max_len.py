@@ -204,7 +204,7 @@ def test_a_small_part_measured_again_gives_the_recorded_losses(name, how):
 
 
 def test_the_recorded_rows_are_whole(recorded, how):
-    assert (ROOT / "data/max_len.csv").stat().st_size < 200_000
+    assert (ROOT / "data/max_len.csv").stat().st_size < 300_000
     assert how["command"].startswith("python -m relxl sweep max-len --out data/max_len.csv")
     for row in recorded:
         if int(row["begin"]) == 0 and row["end"] == row["segment_len"]:

@@ -11,6 +11,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     score_terms.py  the sections of the page "Score terms"
     masking.py      the rule and the picture of the page "Masking"; mask_gallery and mask_leaks.py belong to it
     init_scale.py   the sections of the page "Initialisation"
+    max_len.py      the sections of the page "Max len"; max_len_table and max_len_losses.py belong to it
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 
