@@ -229,3 +229,20 @@ def test_the_recorded_home_is_near_the_validation_loss(name, recorded):
     columns = ("checkpoint", "variant", "segment_len", "mem_len", "begin", "end")
     (row,) = [row for row in recorded if tuple(row[column] for column in columns) == key]
     assert abs(float(row["loss"]) - checkpoint.training["validation"]["loss"]) < 4 * float(row["loss_error"])
+
+
+def test_the_recorded_losses_say_what_the_pages_say_of_them(recorded):
+    def change(name, variant, segment_len, mem_len):
+        columns = ("checkpoint", "variant", "segment_len", "mem_len", "begin", "end")
+        key = (f"shakespeare-{name}", variant, *map(str, (segment_len, mem_len, 0, segment_len)))
+        (row,) = [row for row in recorded if tuple(row[column] for column in columns) == key]
+        return float(row["change"])
+
+    for mem_len in (128, 256, 512, 1024):  # eight times the training's segment: relative positions hardly notice
+        assert change("learned", "as_trained", 1024, mem_len) < 0.03
+        assert change("sinusoid", "as_trained", 1024, mem_len) < change("learned", "as_trained", 1024, mem_len)
+    assert change("absolute", "as_trained", 256, 0) > 0.8  # twice it is enough to break absolute ones
+    assert change("learned", "interpolate", 1024, 0) > 2  # stretching the whole table breaks the nearest distances
+    assert abs(change("learned", "interpolate:512:64", 128, 128)) < 0.002  # which are the only ones that matter so much
+    assert change("learned", "flip", 128, 128) > 2 and change("sinusoid", "flip", 128, 128) > 2
+    assert change("learned", "truncate:64", 128, 128) < 0.002 < 0.04 < change("learned", "truncate:32", 128, 128)
