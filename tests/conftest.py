@@ -32,3 +32,11 @@ def tiny_model(
 @pytest.fixture
 def tokens() -> torch.Tensor:
     return torch.randint(11, (2, 19), generator=torch.Generator().manual_seed(3))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_pause():
+    """Do not leave a browser time to paint where there is none: it is an eighth of a second a run of a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("relxl.ui.show.PAINT_SECONDS", 0)
+        yield
