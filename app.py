@@ -7,9 +7,9 @@ from relxl.language import _
 from relxl.ui import score_terms as sections
 
 view = ui.page("home")
-query, key, pinned = (kept.value for kept in ui.keep_cell(view.terms.mask, view.terms.probs))
+query, cell = ui.kept_cell(view.terms.mask, view.terms.probs)
 equation = st.container()
-sections.matrices(view, (query, key) if pinned else None, query)
+sections.matrices(view, cell, query)
 ui.let_paint()
 with equation:
     sections.equation(view, query)

@@ -7,8 +7,7 @@ from relxl.ui import score_terms as sections
 
 view = ui.page("score_terms")
 terms = view.terms
-query, key, pinned = (kept.value for kept in ui.keep_cell(terms.mask, terms.probs))
-cell = (query, key) if pinned else None
+query, cell = ui.kept_cell(terms.mask, terms.probs)
 
 top = st.container()
 picture, controls = st.columns([7, 1], gap="small")

@@ -137,7 +137,8 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
     total = terms.logits()
     query_len, key_len = total.shape[-2:]
     sizes = query_len, key_len, mem_len, total.device
-    filled, content = ~rule.applied(*sizes), terms.content
+    allowed = rule.allowed(*sizes)
+    filled, content = ~(allowed if rule.fault == "none" else rule.applied(*sizes)), terms.content
     if rule.order == "after":
         masked = fill_scores(total, filled, rule.fill)
     elif rule.order == "before":
@@ -150,7 +151,7 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
         rest = terms.content + terms.u_bias[..., None, :]
         masked = torch.where(filled, rest + fill_value(rule.fill, rest.dtype), total)
     parts = tuple(value for value in vars(terms).values() if isinstance(value, Tensor))
-    return MaskedScores(parts, content, total, masked, masked.softmax(dim=-1), rule.allowed(*sizes), filled)
+    return MaskedScores(parts, content, total, masked, masked.softmax(dim=-1), allowed, filled)
 
 
 def attention_probs(terms, mask: Tensor | MaskRule | None, mem_len: int = 0) -> Tensor:
@@ -168,6 +169,14 @@ def cast(terms, dtype: torch.dtype):
     """Round every term to a dtype, in which all that follows is computed."""
     tensors = {f.name: getattr(terms, f.name) for f in fields(terms)}
     return replace(terms, **{name: value.to(dtype) for name, value in tensors.items() if isinstance(value, Tensor)})
+
+
+def read_fill(text: str) -> float | str:
+    """Read a fill as it is typed: a number, "min" or "multiply". Raises ValueError for anything else."""
+    try:
+        return text if text in ("min", "multiply") else MaskRule(fill=float(text)).fill
+    except ValueError:
+        raise ValueError(f"mask_fill must be a number, 'min' or 'multiply', got {text[:40]!r}") from None
 
 
 def fill_value(fill: float | str, dtype: torch.dtype) -> float:

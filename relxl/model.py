@@ -342,5 +342,9 @@ class TransformerXL(nn.Module):
 
 def update_mems(mems: list[Tensor] | None, hidden: list[Tensor], mem_len: int) -> list[Tensor]:
     """Append each layer's inputs to its memory, keep the last mem_len of them and stop the gradient."""
-    joined = hidden if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, hidden, strict=True)]
-    return [layer[:, max(layer.shape[1] - mem_len, 0) :].detach() for layer in joined]
+    return [layer[:, max(layer.shape[1] - mem_len, 0) :].detach() for layer in join_mems(mems, hidden)]
+
+
+def join_mems(mems: Sequence[Tensor] | None, hidden: Sequence[Tensor]) -> list[Tensor]:
+    """Append each layer's inputs to its memory: [batch mem d_model], [batch query d_model] -> [batch key d_model]."""
+    return list(hidden) if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, hidden, strict=True)]

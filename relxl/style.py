@@ -14,6 +14,7 @@ class Term:
 
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito: told apart by colour-blind eyes
+CURVES = (*COLOURS, "#E69F00", "#56B4E9")  # where there are more curves than terms
 
 RELATIVE_TERMS = {
     "content": Term("a", "q<sub>i</sub> · k<sub>j</sub>", COLOURS[0]),
@@ -84,6 +85,7 @@ DARK = Theme(
     sequential=((0, "#171b22"), (0.3, "#443c86"), (0.65, "#a873b5"), (1, "#fde9d6")),
 )
 
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}  # in a row above a chart
 FONT = "Inter, 'Source Sans Pro', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 MONO = "'JetBrains Mono', 'Source Code Pro', 'Noto Sans Mono CJK SC', Menlo, Consolas, monospace"
 
@@ -97,6 +99,12 @@ def readable(colour: str, dark: bool) -> str:
     channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
     mixed = [c + (255 - c) * 0.45 if dark else c * 0.78 for c in channels]
     return "#" + "".join(f"{round(c):02x}" for c in mixed)
+
+
+def translucent(colour: str, share: float) -> str:
+    """Let the page show through a colour, as a band round a curve does."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
 
 
 def layout(theme: Theme, **changes) -> dict:

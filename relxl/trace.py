@@ -24,7 +24,7 @@ from relxl.masking import (
     row_outcomes,
     safe_fill,
 )
-from relxl.model import AbsoluteMultiheadAttention, RelMultiheadAttention, TransformerXL
+from relxl.model import AbsoluteMultiheadAttention, RelMultiheadAttention, TransformerXL, join_mems
 from relxl.relative import ScoreTerms
 
 PIECE_LEN = 128  # 64 to 256 are three times as fast as one piece of 2,048
@@ -212,11 +212,7 @@ def run(model: TransformerXL, tokens: Tensor, mem_len: int = 0, clamp_len: int |
     output_logits = []
     for start, end in pieces(model, tokens.shape[1], mem_len):
         output = model(tokens[:, start:end], hidden, clamp_len)
-        hidden = (
-            list(output.hidden)
-            if hidden is None
-            else [torch.cat(pair, dim=1) for pair in zip(hidden, output.hidden, strict=True)]
-        )
+        hidden = join_mems(hidden, output.hidden)
         if start >= mem_len:
             output_logits.append(output.output_logits)
     return Trace(model, to_numpy(tokens), mem_len, clamp_len, tuple(hidden), to_numpy(torch.cat(output_logits, dim=1)))

@@ -20,7 +20,7 @@ from torch.nn import functional as F
 import relxl
 from relxl.config import ModelConfig, TrainConfig
 from relxl.files import write_atomic
-from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.masking import RIGHT_RULE, MaskRule, read_fill
 from relxl.model import TransformerXL
 from relxl.vocab import Vocab
 
@@ -100,15 +100,7 @@ def read_segment(tokens: Tensor, step: int, batch: int, segment_len: int) -> tup
 
 def mask_rule(train: TrainConfig) -> MaskRule:
     """Give the rule that a run masks by. Raises ValueError for an order, fill or fault that does not exist."""
-    fill = train.mask_fill if train.mask_fill in ("min", "multiply") else as_number(train.mask_fill)
-    return MaskRule(train.mask_order, fill, fault=train.mask_fault)
-
-
-def as_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"mask_fill must be a number, 'min' or 'multiply', got {text[:40]!r}") from None
+    return MaskRule(train.mask_order, read_fill(train.mask_fill), fault=train.mask_fault)
 
 
 def token_loss(output_logits: Tensor, targets: Tensor) -> Tensor:

@@ -93,7 +93,7 @@ def test_any_number_can_be_a_fill(fill):
     assert healthy(app) and said in words(app)
 
 
-@pytest.mark.parametrize("link", [{"mf": "deep"}, {"mf": "nan"}])
+@pytest.mark.parametrize("link", [{"mf": "deep"}, {"mf": "nan"}, {"mf": "deep", "mx": "window_short"}])
 def test_a_fill_that_is_none_is_one_sentence_and_the_page_stays(link):
     app = open_app(MASKING, **link)
     assert not app.exception and "is not one" in app.error[0].value and len(app.get("bidi_component")) == 2

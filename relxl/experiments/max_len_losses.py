@@ -20,7 +20,7 @@ from torch import Tensor
 
 from relxl.experiments.max_len_variants import variant_of
 from relxl.masking import RIGHT_RULE, MaskRule
-from relxl.model import TransformerXL
+from relxl.model import TransformerXL, join_mems
 from relxl.reading import with_positions
 from relxl.trace import PIECE_LEN
 from relxl.training import token_loss
@@ -151,12 +151,8 @@ def cell_losses(
             if mems is not None:
                 mems = [layer[:, layer.shape[1] - before :] for layer in mems] if before else None
         output = model.read(x[:, begin - start : end - start], mems, rule=rule)
-        mems = join(mems, output.hidden)
+        mems = join_mems(mems, output.hidden)
         yield begin, end, token_loss(output.output_logits, tokens[:, begin + 1 : end + 1])
-
-
-def join(mems: Sequence[Tensor] | None, hidden: Sequence[Tensor]) -> list[Tensor]:
-    return list(hidden) if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, hidden, strict=True)]
 
 
 # Tables --------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from relxl.language import _
-from relxl.style import Term, axis, layout, number, theme_of
+from relxl.style import CURVES, LEGEND, Term, axis, layout, number, theme_of, translucent
 
-LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 MARGIN = {"l": 56, "r": 16, "t": 32, "b": 40}
-CURVES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by colour-blind eyes
 
 
 def spread_figure(
@@ -69,10 +67,9 @@ def sweep_figure(
     x = scales.astype(np.float32)
     for colour, (length, values) in zip(CURVES, curves.items(), strict=False):
         low, middle, high = (reduce(values, axis=0).astype(np.float32) for reduce in (np.min, np.median, np.max))
-        rgb = ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
         figure.add_scatter(
             x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), fill="toself", mode="lines",
-            line={"width": 0}, fillcolor=f"rgba({rgb},0.18)", hoverinfo="skip", showlegend=False,
+            line={"width": 0}, fillcolor=translucent(colour, 0.18), hoverinfo="skip", showlegend=False,
         )  # fmt: skip
         figure.add_scatter(
             x=x, y=middle, mode="lines", line={"color": colour, "width": 2}, name=_("length {n}").format(n=length),

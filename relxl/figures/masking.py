@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from relxl.figures.ticks import token_ticks
 from relxl.language import _
-from relxl.style import axis, layout, theme_of
+from relxl.style import LEGEND, axis, layout, theme_of
 
 SMALLEST = 1e-9  # a leak below this stands at the foot of a log axis
 MARGIN = {"l": 56, "r": 16, "t": 16, "b": 40}
@@ -52,8 +52,7 @@ def frontier_figure(
                 x=[-marks[name]], y=[1e-6], mode="markers", marker={"color": theme.alarm, "size": 9},
                 hovertemplate=_("safe below −%{x:.3g}") + "<extra>" + name + "</extra>", showlegend=False,
             )  # fmt: skip
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
-    figure.update_layout(layout(theme, height=260, showlegend=True, legend=legend, margin=MARGIN | {"t": 32}))
+    figure.update_layout(layout(theme, height=260, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 32}))
     figure.update_xaxes(axis(theme, _("−fill (the mask is deeper to the right)"), type="log"))
     ticks = {"tickvals": [1, 1e-2, 1e-4, 1e-6, 1e-8], "ticktext": ["1", "1e-2", "1e-4", "1e-6", "1e-8"]}
     figure.update_yaxes(axis(theme, _("leaked probability, mean"), type="log", range=[-9, 0.2], **ticks))
@@ -75,8 +74,7 @@ def training_figure(
         x=validation_steps, y=validation, mode="lines+markers", line={"color": theme.ink, "width": 2},
         name=_("validation, under the right mask"), hovertemplate=hover,
     )  # fmt: skip
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
-    figure.update_layout(layout(theme, height=260, showlegend=True, legend=legend, margin=MARGIN | {"t": 32}))
+    figure.update_layout(layout(theme, height=260, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 32}))
     figure.update_xaxes(axis(theme, _("step")))
     figure.update_yaxes(axis(theme, _("loss, nats per token"), rangemode="tozero"))
     return figure

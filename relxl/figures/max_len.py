@@ -9,11 +9,9 @@ from plotly.subplots import make_subplots
 
 from relxl.figures.score_terms import curve_figure
 from relxl.language import _
-from relxl.style import Term, axis, layout, theme_of
+from relxl.style import CURVES, LEGEND, Term, axis, layout, theme_of, translucent
 
-LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}}
 MARGIN = {"l": 56, "r": 16, "t": 40, "b": 44}
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # told apart by colour-blind eyes
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 
@@ -60,7 +58,7 @@ def rows_figure(
         _("training steps that gave it a gradient"),
         _("cells of this picture that read it"),
     ]
-    shown = [(size, theme.ink), (counts, COLOURS[0]), (read, COLOURS[1])]
+    shown = [(size, theme.ink), (counts, CURVES[0]), (read, CURVES[1])]
     shown = [(title, *values) for title, values in zip(titles, shown, strict=True) if values[0] is not None]
     figure = make_subplots(
         len(shown), 1, shared_xaxes=True, vertical_spacing=0.11, row_heights=[2, 1, 1][: len(shown)],
@@ -77,7 +75,7 @@ def rows_figure(
         figure.update_yaxes(axis(theme, rangemode="tozero", nticks=4), row=row, col=1)
     figure.update_yaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 50], row=1, col=1)
     low, high = max(1 - 2 * spread, 0.05), 1 + 2 * spread
-    figure.add_hrect(low, high, fillcolor=COLOURS[4], opacity=0.3, line_width=0, layer="below", row=1, col=1)
+    figure.add_hrect(low, high, fillcolor=CURVES[4], opacity=0.3, line_width=0, layer="below", row=1, col=1)
     figure.add_annotation(
         x=1, xref="x domain", y=np.log10(high), xanchor="right", yanchor="bottom", text=_("as drawn, never trained"),
         showarrow=False, font={"size": 11, "color": theme.faint}, row=1, col=1,
@@ -124,12 +122,11 @@ def position_figure(curves: Mapping[str, Series], trained: int | None, dark: boo
 def add_curves(figure: go.Figure, curves: Mapping[str, Series], where: str) -> None:
     """Add each curve over its band: two standard errors on either side, nothing where they are not known."""
     for place, (name, curve) in enumerate(curves.items()):
-        colour, symbol = COLOURS[place % len(COLOURS)], SYMBOLS[place % len(SYMBOLS)]
-        rgb = ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+        colour, symbol = CURVES[place % len(CURVES)], SYMBOLS[place % len(SYMBOLS)]
         error = 2 * np.nan_to_num(curve.error)
         figure.add_scatter(
             x=np.concatenate([curve.x, curve.x[::-1]]), y=np.concatenate([curve.y + error, (curve.y - error)[::-1]]),
-            fill="toself", mode="lines", line={"width": 0}, fillcolor=f"rgba({rgb},0.16)", hoverinfo="skip",
+            fill="toself", mode="lines", line={"width": 0}, fillcolor=translucent(colour, 0.16), hoverinfo="skip",
             showlegend=False, legendgroup=name,
         )  # fmt: skip
         figure.add_scatter(

@@ -6,7 +6,7 @@ from plotly.subplots import make_subplots
 
 from relxl.figures.ticks import token_ticks
 from relxl.language import _
-from relxl.style import Term, axis, layout, theme_of
+from relxl.style import LEGEND, Term, axis, layout, theme_of
 
 NO_TITLE = {"l": 48, "r": 16, "t": 12, "b": 40}
 
@@ -77,7 +77,7 @@ def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark:
             bargap=0.25,
             margin={"l": 48, "r": 16, "t": 48, "b": 40},
         ),
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
+        legend=LEGEND,
     )
     figure.update_xaxes(axis(theme, _("dimension of the head"), showgrid=False))
     figure.update_yaxes(axis(theme, _("adds to the score")))

@@ -23,6 +23,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from relxl.ui.frame import doors, finish, model_card, page, plain_page
 from relxl.ui.show import let_paint
-from relxl.ui.state import keep_cell, pick_cell
+from relxl.ui.state import kept_cell, pick_cell
 
-__all__ = ["doors", "finish", "keep_cell", "let_paint", "model_card", "page", "pick_cell", "plain_page"]
+__all__ = ["doors", "finish", "kept_cell", "let_paint", "model_card", "page", "pick_cell", "plain_page"]

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, describe, list_checkpoints
+from relxl.config import TrainConfig
 from relxl.language import _
 from relxl.trace import split_memory
 from relxl.ui.show import escape, show_proof
@@ -25,7 +26,7 @@ FIRST_CHECKPOINT = "shakespeare-learned"
 MAX_CHARACTERS = 20_000
 LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
 LONGER_SEGMENTS = (512, 1024, 2048)
-USUAL_MASK = {"mask_order": "after", "mask_fill": "-inf", "mask_fault": "none"}
+USUAL_MASK = {name: getattr(TrainConfig, name) for name in ("mask_order", "mask_fill", "mask_fault")}
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
 SPACING = """
 .stMainBlockContainer {padding: 2.5rem 3.5rem 3rem}

@@ -32,7 +32,7 @@ from relxl.ui.jobs import show_job
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import head_grid
 from relxl.ui.show import plain, show
-from relxl.ui.state import choose, keep
+from relxl.ui.state import chips, keep
 from relxl.ui.view import View, cached_checkpoint
 from relxl.vocab import Vocab
 
@@ -85,18 +85,15 @@ def kept_lab(view: View) -> Lab:
 
 def presets() -> None:
     """Draw chips that each lead to a scale worth seeing."""
-    chips = {
-        _("The article's 0.02"): {"is": USUAL},
-        _("Too small to matter"): {"is": SCALES[5]},
-        _("Ten times"): {"is": SCALES[30]},
-        _("Saturated"): {"is": SCALES[37]},
-        _("A sinusoid at 0.02"): {"is": USUAL, "ip": "sinusoid"},
+    usual = {"ip": "learned", "ia": 0}
+    presets = {
+        _("The article's 0.02"): usual | {"is": USUAL},
+        _("Too small to matter"): usual | {"is": SCALES[5]},
+        _("Ten times"): usual | {"is": SCALES[30]},
+        _("Saturated"): usual | {"is": SCALES[37]},
+        _("A sinusoid at 0.02"): usual | {"is": USUAL, "ip": "sinusoid"},
     }
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(_("Try this:"), width="content")
-        for name, values in chips.items():
-            values = {"ip": "learned", "ia": 0, **values}
-            st.button(name, key=f"init_{values['is']}_{values['ip']}", on_click=choose, kwargs=values)
+    chips(_("Try this:"), presets, "init")
 
 
 def measures(lab: Lab, view: View) -> InitMeasures:

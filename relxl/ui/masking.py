@@ -7,7 +7,7 @@ import streamlit as st
 
 from relxl import style
 from relxl.language import _
-from relxl.masking import DTYPES, FAULTS, ORDERS, RIGHT_RULE, MaskRule
+from relxl.masking import DTYPES, FAULTS, ORDERS, RIGHT_RULE, MaskRule, read_fill
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.trace import MaskedHead
@@ -15,7 +15,7 @@ from relxl.ui.mask_gallery import fill_text, gallery
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
 from relxl.ui.show import escape, plain
-from relxl.ui.state import choose, keep, keep_cell
+from relxl.ui.state import choose, keep, kept_cell
 from relxl.ui.view import View
 
 CHOICES = ["-inf", "min", "-1e+09", "-10000", "-100", "-30", "-10", "-1", "1e-09", "multiply"]
@@ -29,15 +29,15 @@ def kept_rule(view: View) -> MaskRule:
     dtype, window = keep("md", "model", ("model", *DTYPES)).value, keep("mw", 0, range(view.key_len + 1)).value
     fill = str(keep("mf", "-inf").value)
     try:
-        number = fill if fill in ("min", "multiply") else float(fill)
-        if fault == "window_short" and not window:
-            window = DEFAULT_WINDOW
-        return MaskRule(order, number, None if dtype == "model" else dtype, fault, window or None)
+        number = read_fill(fill)
     except ValueError:
         message = _("The fill {fill} is not one: give a number such as -1e4, min or multiply. Showing −∞.")
         st.error(message.format(fill=escape(fill[:40])))
         choose(mf="-inf")
-        return MaskRule(order, dtype=None if dtype == "model" else dtype, fault=fault, window=window or None)
+        number = -math.inf
+    if fault == "window_short" and not window:
+        window = DEFAULT_WINDOW
+    return MaskRule(order, number, None if dtype == "model" else dtype, fault, window or None)
 
 
 def kept_rules(view: View, rule: MaskRule) -> tuple[MaskRule, ...]:
@@ -99,8 +99,7 @@ def controls(view: View) -> None:
 def stages(view: View, rule: MaskRule) -> None:
     """Show the scores on their way: content, sum, what the softmax gets, probabilities; the future is marked."""
     head = view.masked(rule)
-    query, key, pinned = (kept.value for kept in keep_cell(head.allowed, head.probs))
-    cell = (query, key) if pinned else None
+    query, cell = kept_cell(head.allowed, head.probs)
     scores = Scale("diverging", shared_limit([head.content, head.total], head.allowed), _("score"))
     everywhere = np.ones_like(head.allowed)
     probs = Scale("sequential", shared_limit([head.probs], everywhere), _("probability"))

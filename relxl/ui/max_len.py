@@ -1,12 +1,10 @@
 """The sections of the page "Max len" that look at the chosen head: the wall, moved by hand, and its v_bias."""
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
-import torch
 
 from relxl import style
 from relxl.config import ModelConfig
@@ -23,13 +21,12 @@ from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.reading import Reading, with_positions
-from relxl.training import token_loss
 from relxl.ui.frame import ROOT, text_key
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
 from relxl.ui.show import plain
-from relxl.ui.state import choose, chosen, keep, keep_cell
-from relxl.ui.view import LOSS_TOKENS, Source, View, cached_trace, last_tokens
+from relxl.ui.state import chips, choose, chosen, keep, kept_cell
+from relxl.ui.view import Source, View, cached_trace, text_loss
 
 NO_WALL = "none"
 FIRST_WALL = 8
@@ -88,20 +85,17 @@ def presets(view: View) -> None:
     if is_absolute(view):
         return
     config = view.checkpoint.config
-    chips = {
-        _("Wall at {n}").format(n=FIRST_WALL): {"xr": FIRST_WALL},
-        _("Only itself and the rest"): {"xr": 0},
-        _("No wall"): {"xr": NO_WALL},
-        _("Direction flipped"): {"xr": NO_WALL, "xd": CONVENTIONS[1]},
+    usual = {"xd": CONVENTIONS[0]}
+    shown = {
+        _("Wall at {n}").format(n=FIRST_WALL): usual | {"xr": FIRST_WALL},
+        _("Only itself and the rest"): usual | {"xr": 0},
+        _("No wall"): usual | {"xr": NO_WALL},
+        _("Direction flipped"): usual | {"xr": NO_WALL, "xd": CONVENTIONS[1]},
     }
     if text := long_text(view.checkpoint.training.get("text", {}).get("name", "")):
-        beyond = {"xr": trained_reach(config), "n": 512, "m": 1, text_key(view.checkpoint): text}
-        chips[_("Wall at the training length, in a longer text")] = beyond
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(_("Try this:"), width="content")
-        for place, (name, values) in enumerate(chips.items()):
-            values = {"xd": CONVENTIONS[0], **values}
-            st.button(name, key=f"max_len_preset_{place}", on_click=partial(choose, **values))
+        beyond = usual | {"xr": trained_reach(config), "n": 512, "m": 1, text_key(view.checkpoint): text}
+        shown[_("Wall at the training length, in a longer text")] = beyond
+    chips(_("Try this:"), shown, "max_len_preset")
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -146,13 +140,8 @@ def cached_change(source: Source, layer: int, head: int, reading: Reading) -> Sc
 @st.cache_resource(max_entries=128, show_spinner=False)
 def cached_reading_loss(source: Source, reading: Reading | None) -> float:
     """Give the mean loss on the text, read as one segment, as the model is (None) or under another reading."""
-    tokens, model = last_tokens(source, LOSS_TOKENS + 1), cached_trace(source).model
-    if len(tokens) < 2:
-        return float("nan")
-    model = model if reading is None else with_positions(model, reading)
-    with torch.no_grad():
-        output = model(tokens[None, :-1])
-    return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
+    model = cached_trace(source).model
+    return text_loss(model if reading is None else with_positions(model, reading), source)
 
 
 def picture(view: View, wall: Wall) -> None:
@@ -161,7 +150,7 @@ def picture(view: View, wall: Wall) -> None:
         absolute_picture(view)
         return
     change = change_of(view, wall)
-    query, key, pinned = (kept.value for kept in keep_cell(change.mask, change.probs_before))
+    query, cell = kept_cell(change.mask, change.probs_before)
     everything = {
         _("scores as they are"): change.before,
         after_title(wall): change.after,
@@ -180,7 +169,7 @@ def picture(view: View, wall: Wall) -> None:
         tokens=tuple(view.tokens),
         columns=3,
         label=f"{view.label}: {plain(cells_sentence(view, wall, change))}",
-        pin=(query, key) if pinned else None,
+        pin=cell,
         wall=wall.at if wall.at is not None and wall.at < wall.largest else None,
     )
     matrix_view(grid, key="wall", dark=view.dark, on_pin=pin, on_head=lambda step: step_head(view, step))

@@ -15,7 +15,7 @@ from relxl.matrix_view.panel import shared_limit
 from relxl.trace import HeadTerms
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
-from relxl.ui.state import choose, chosen, pick, write_link
+from relxl.ui.state import chips, choose, chosen, pick, write_link
 from relxl.ui.view import View
 
 MAX_TEXT_CELLS = 512 * 512  # as text or as a figure, more cells take minutes and hundreds of megabytes
@@ -26,11 +26,11 @@ def presets(view: View) -> None:
     labels = {name: f"({look.letter}) {name}" for name, look in view.looks.items()} | {
         "previous_token": _("one token back")
     }
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(_("Try this: the head with most"), width="content")
-        for name, (layer, head) in diagnostics.notable_heads(view.measures).items():
-            label = f"{labels[name]} · L{layer}H{head}"
-            st.button(label, key=f"preset_{name}", on_click=choose, kwargs={"l": layer, "h": head})
+    heads = {
+        f"{labels[name]} · L{layer}H{head}": {"l": layer, "h": head}
+        for name, (layer, head) in diagnostics.notable_heads(view.measures).items()
+    }
+    chips(_("Try this: the head with most"), heads, "preset")
 
 
 def equation(view: View, query: int) -> None:

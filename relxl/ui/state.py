@@ -23,8 +23,8 @@ from relxl.ui.show import code
 # input, head shown; of the page Max len: wall, direction, and of its index matrix queries, keys, memory, max_len; of
 # its recorded result checkpoint, memory, segment.
 LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
-LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
 LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
+LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
 
 
 class FromLink(str):
@@ -75,6 +75,14 @@ def choose(**values: Any) -> None:
     kept_values().update(values)
 
 
+def chips(caption: str, presets: dict[str, dict[str, Any]], key: str) -> None:
+    """Draw presets in a row: a button a name, which sets the controls to its values."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(caption, width="content")
+        for place, (name, values) in enumerate(presets.items()):
+            st.button(name, key=f"{key}_{place}", on_click=choose, kwargs=values)
+
+
 def chosen(*names: str) -> tuple:
     """Give the values of controls as they stand now."""
     return tuple(kept_values().get(name) for name in names)
@@ -101,6 +109,12 @@ def keep_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[Kept, Kept, Kept]:
     query_len, key_len = mask.shape
     query = keep("q", query_len - 1, range(query_len))
     return query, keep("k", int(probs[query.value].argmax()), range(key_len)), keep("c", 1, (0, 1))
+
+
+def kept_cell(mask: np.ndarray, probs: np.ndarray) -> tuple[int, tuple[int, int] | None]:
+    """Give the chosen query, and the pinned cell (query, key) if there is one."""
+    query, key, pinned = (kept.value for kept in keep_cell(mask, probs))
+    return query, (query, key) if pinned else None
 
 
 def pick_cell(mask: np.ndarray, probs: np.ndarray) -> None:

@@ -4,7 +4,7 @@ Models and runs are shared by all sessions, so they are never changed. A cache i
 the folder, the state of its files, the token ids, the memory length.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,8 @@ from streamlit.delta_generator import DeltaGenerator
 from relxl import diagnostics, style
 from relxl.causality import Causality, LayerLeak, causality_test, layer_leaks, model_stages, stage_names
 from relxl.checkpoint import PARTS, Checkpoint, open_checkpoint
-from relxl.masking import MaskRule
+from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
 from relxl.trace import HeadTerms, LayerTerms, MaskedHead, Trace, run
 from relxl.training import token_loss
@@ -186,12 +187,16 @@ def cached_frontier(source: Source, layer: int, order: str) -> tuple[np.ndarray,
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def cached_loss(source: Source, rules: tuple[MaskRule, ...]) -> float:
-    tokens, model = last_tokens(source, LOSS_TOKENS + 1), cached_trace(source).model
+    return text_loss(cached_trace(source).model, source, rules)
+
+
+@torch.no_grad()
+def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE) -> float:
+    """Give the mean loss of a model on the end of a text, read as one segment; NaN for a single token."""
+    tokens = last_tokens(source, LOSS_TOKENS + 1)
     if len(tokens) < 2:
         return float("nan")
-    with torch.no_grad():
-        output = model(tokens[None, :-1], rule=rules)
-    return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
+    return float(token_loss(model(tokens[None, :-1], rule=rule).output_logits, tokens[None, 1:]).mean())
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
