@@ -1,4 +1,4 @@
-"""The command line: python -m relxl inspect | terms | train | sweep | bench. A command imports torch when it runs."""
+"""The command line: python -m relxl inspect | convert | terms | train | sweep | bench. Torch comes with a command."""
 
 import argparse
 import hashlib
@@ -9,6 +9,7 @@ import time
 from dataclasses import MISSING, fields
 from pathlib import Path
 
+from relxl.cli_open import add_convert
 from relxl.cli_sweep import add_sweep
 from relxl.config import POSITIONS, ModelConfig, TrainConfig
 
@@ -37,6 +38,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_inspect(commands)
+    add_convert(commands)
     add_terms(commands)
     add_train(commands)
     add_sweep(commands)
@@ -103,7 +105,8 @@ def run_terms(options: argparse.Namespace) -> int:
 
     from relxl.checkpoint import open_checkpoint
     from relxl.export import arrays_of, read_hidden, read_tokens, write_arrays
-    from relxl.trace import layer_terms, run
+    from relxl.split import attention_terms
+    from relxl.trace import run
 
     checkpoint = open_checkpoint(options.checkpoint, getattr(torch, options.dtype))
     config, model = checkpoint.config, checkpoint.model
@@ -138,7 +141,7 @@ def run_terms(options: argparse.Namespace) -> int:
     clamp_len = config.clamp_len if options.clamp_len is None else options.clamp_len
     arrays = {}
     for layer in layers:
-        terms = layer_terms(model, layer, inputs[layer], options.mem_len, heads, clamp_len)
+        terms = attention_terms(model.layers[layer].attn, inputs[layer], options.mem_len, heads, clamp_len)
         arrays |= arrays_of(terms, layer)
     write_arrays(options.out, arrays)
     print(f"{options.out}: {len(arrays)} arrays, layers {', '.join(map(str, layers))}, heads {options.heads or 'all'}")

@@ -63,6 +63,11 @@ class ModelConfig:
         return self.d_model // self.n_head
 
     @property
+    def piecewise(self) -> bool:
+        """Say whether a text read in pieces, each with all before it as memory, is the same text: see `trace.pieces`."""
+        return self.positions != "absolute"
+
+    @property
     def n_parameters(self) -> int:
         """Count the parameters of the model, so that a file can be held to it before anything is allocated."""
         d_model, d_inner = self.d_model, self.d_inner
@@ -73,6 +78,29 @@ class ModelConfig:
         if self.positions == "learned":
             layer += (2 * self.max_len - 1) * self.d_head
         return self.n_layer * layer + self.n_token * (d_model + 1)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Say of a model of any family what everything that looks at it must know; lengths in tokens.
+
+    n_token is 0 for a model that reads hidden states and not tokens. `max_len` is the half width of a learned table.
+    """
+
+    n_layer: int
+    n_head: int
+    d_model: int
+    d_head: int
+    n_token: int = 0
+    positions: str = "sinusoid"
+    max_len: int = 1
+    clamp_len: int | None = None
+    segment_len: int = 128
+    mem_len: int = 0
+    piecewise: bool = True  # whether a text read in pieces, each with all before it as memory, is the same text
+
+    def __post_init__(self):
+        check_fields(self, may_be_zero=("n_token", "mem_len"))
 
 
 @dataclass(frozen=True)

@@ -44,19 +44,35 @@ def naive_scores(
 
 
 def relative_cell(
-    attn: nn.Module, query_hidden: Tensor, key_hidden: Tensor, distance: int, head: int, clamp_len: int | None
+    attn: object,
+    query_hidden: Tensor,
+    key_hidden: Tensor,
+    distance: int,
+    head: int,
+    clamp_len: int | None,
+    reader_hidden: Tensor | None,
+    differs: bool | None = None,
 ) -> dict[str, Tensor]:
     """Compute one cell of a relative attention layer in float64, straight from weights and hidden states.
 
-    query_hidden and key_hidden [d_model] are the layer's input at the query and at the key. Gives what each dimension
-    adds to each term, scaled, [d_head]; a term is the sum over its dimensions.
+    query_hidden and key_hidden [d_model] are the layer's input at the query and at the key; reader_hidden that of the
+    query whose position score the cell reads, under the right map the query itself, and None for a pad, which reads
+    none. Gives what each dimension adds to each term, scaled, [d_head]; a term is the sum over its dimensions, and a
+    v_bias that is learned as one number is spread over them evenly.
     """
-    rows = head_rows(attn, head)
-    q, k = project(attn.w_q, query_hidden, rows), project(attn.w_k, key_hidden, rows)
-    p = position_row(attn, distance, clamp_len) @ attn.w_k_pos[head].double()
-    u, v = attn.u[head].double(), attn.v[head].double()
-    products = {"content": q * k, "content_position": q * p, "u_bias": u * k, "v_bias": v * p}
-    return {name: product / math.sqrt(len(q)) for name, product in products.items()}
+    rows, scale = head_rows(attn, head), attn.scale
+    q, k = project(attn.w_q, norm(attn, query_hidden), rows), project(attn.w_k, norm(attn, key_hidden), rows)
+    u = attn.u[head].double()
+    products = {"content": q * k, "content_position": 0 * q, "u_bias": u * k, "v_bias": 0 * q}
+    if reader_hidden is not None:
+        reader = project(attn.w_q, norm(attn, reader_hidden), rows)
+        p, curve = position(attn, distance, head, clamp_len)
+        products["content_position"] = reader * p
+        products["v_bias"] = attn.v[head].double() * p if curve is None else curve.expand(len(q)) / len(q)
+    if differs is not None:
+        s = attn.segments.embedding[int(differs), head].double()
+        products |= {"segment_content": q * s, "segment_bias": attn.segments.bias[head].double() * s}
+    return {name: product * scale for name, product in products.items()}
 
 
 def absolute_cell(attn: nn.Module, query_hidden: Tensor, key_hidden: Tensor, head: int) -> dict[str, Tensor]:
@@ -74,15 +90,39 @@ def absolute_cell(attn: nn.Module, query_hidden: Tensor, key_hidden: Tensor, hea
     return {name: product / math.sqrt(len(q)) for name, product in products.items()}
 
 
-def head_rows(attn: nn.Module, head: int) -> slice:
-    d_head = attn.w_q.out_features // attn.n_heads
+def head_rows(attn: object, head: int) -> slice:
+    d_head = len(attn.w_q.weight) // attn.n_heads
     return slice(head * d_head, (head + 1) * d_head)
 
 
-def project(linear: nn.Linear, x: Tensor, rows: slice, bias: bool = True) -> Tensor:
+def project(linear: object, x: Tensor, rows: slice, bias: bool = True) -> Tensor:
     """Project x [d_model] to some rows of a linear map in float64: [row]."""
     y = linear.weight[rows].double() @ x.double()
-    return y + linear.bias[rows].double() if bias else y
+    return y + linear.bias[rows].double() if bias and linear.bias is not None else y
+
+
+def norm(attn: object, x: Tensor) -> Tensor:
+    """Normalise a hidden state [d_model] in float64, if the family does so before it projects."""
+    x, layer_norm = x.double(), getattr(attn, "norm", None)
+    if layer_norm is None:
+        return x
+    centred = x - x.mean()
+    return centred / (centred.square().mean() + layer_norm.eps).sqrt() * layer_norm.weight + layer_norm.bias
+
+
+def position(attn: object, distance: int, head: int, clamp_len: int | None) -> tuple[Tensor, Tensor | None]:
+    """Compute p_d in float64, [d_head], and v_bias where it is learned as one number."""
+    positions = getattr(attn, "positions", None)
+    if positions is None:  # the article's layer
+        return position_row(attn, distance, clamp_len) @ attn.w_k_pos[head].double(), None
+    if clamp_len is not None:
+        distance = max(-clamp_len, min(clamp_len, distance))
+    if hasattr(positions, "rows"):
+        place = max(0, min(positions.rows.shape[1] - 1, distance - positions.first))
+        curve = positions.v_curve
+        return positions.rows[head, place].double(), None if curve is None else curve[head, place].double()
+    w_k_pos = positions.w_k_pos[head].double()
+    return sinusoid(abs(distance) if positions.mirrored else distance, len(w_k_pos)).to(w_k_pos.device) @ w_k_pos, None
 
 
 def position_row(attn: nn.Module, distance: int, clamp_len: int | None) -> Tensor:
@@ -93,7 +133,10 @@ def position_row(attn: nn.Module, distance: int, clamp_len: int | None) -> Tenso
     if table is not None:
         reach = (len(table) - 1) // 2
         return table[max(-reach, min(reach, distance)) + reach].double()
-    d_pos = attn.pos_enc.dim
+    return sinusoid(distance, attn.pos_enc.dim).to(attn.w_k_pos.device)
+
+
+def sinusoid(distance: int, d_pos: int) -> Tensor:
+    """Compute R_d, sines and then cosines, in float64: [d_pos]."""
     phases = [distance * 10000.0 ** (-2 * k / d_pos) for k in range(d_pos // 2)]
-    values = [math.sin(phase) for phase in phases] + [math.cos(phase) for phase in phases]
-    return torch.tensor(values, dtype=torch.float64, device=attn.w_k_pos.device)
+    return torch.tensor([f(phase) for f in (math.sin, math.cos) for phase in phases], dtype=torch.float64)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
-from relxl.trace import HeadTerms, LayerTerms
+from relxl.split import HeadTerms, LayerTerms
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from relxl.shift import SHIFTS
 
 ORDERS = ("after", "before", "before_shift")
+SIDES = ("past", "both")
 DTYPES = ("float32", "bfloat16", "float16")
 FAULTS = ("none", "sees_next", "misses_itself", "memory_forgotten", "inverted", "no_mask", "window_short")
 
@@ -75,6 +76,9 @@ class MaskRule:
     fault   "none", "sees_next" (one key of the future), "misses_itself", "memory_forgotten" (i - j >= 0 where
             m + i - j is meant), "inverted", "no_mask", "window_short" (one key less than the window)
     window  keys that a query sees, itself among them (`same_length` of the paper's code); None: all of the past
+    sees    "past" (a language model) or "both" sides (a speech encoder, XLNet)
+    zero    set the probabilities of forbidden cells to 0 after the softmax, as ESPnet and NeMo do: a row without a
+            key is then 0 and not uniform or NaN
 
     Raises ValueError for anything else.
     """
@@ -84,9 +88,12 @@ class MaskRule:
     dtype: str | None = None
     fault: str = "none"
     window: int | None = None
+    sees: str = "past"
+    zero: bool = False
 
     def __post_init__(self):
-        for name, value, choices in (("order", self.order, ORDERS), ("fault", self.fault, FAULTS)):
+        chosen = (("order", self.order, ORDERS), ("fault", self.fault, FAULTS), ("sees", self.sees, SIDES))
+        for name, value, choices in chosen:
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}, got {str(value)[:40]!r}")
         if self.dtype is not None and self.dtype not in DTYPES:
@@ -101,10 +108,14 @@ class MaskRule:
 
     def allowed(self, query_len: int, key_len: int, mem_len: int, device: torch.device | str | None = None) -> Tensor:
         """Give the mask that is meant: [query key] bool."""
+        if self.sees == "both":
+            return torch.ones(query_len, key_len, dtype=torch.bool, device=device)
         return window_mask(query_len, key_len, mem_len, self.window, device)
 
     def applied(self, query_len: int, key_len: int, mem_len: int, device: torch.device | str | None = None) -> Tensor:
         """Give the mask that is laid on the scores, fault and all: [query key] bool."""
+        if self.sees == "both":
+            return self.allowed(query_len, key_len, mem_len, device) & (self.fault != "inverted")
         moved = {"sees_next": mem_len + 1, "misses_itself": mem_len - 1, "memory_forgotten": 0}.get(self.fault, mem_len)
         window = self.window - 1 if self.fault == "window_short" else self.window
         mask = window_mask(query_len, key_len, moved, window, device)
@@ -123,13 +134,14 @@ class MaskedScores:
     total: Tensor  # the sum of the terms, without any mask
     masked: Tensor  # what the softmax gets
     probs: Tensor
-    allowed: Tensor  # [query key] bool, the mask that is meant
-    filled: Tensor  # [query key] bool, True where the rule puts its fill, wherever it does
+    allowed: Tensor  # [query key] bool, the mask that is meant ([batch head query key], either of them 1, with `keep`)
+    filled: Tensor  # of the same shape, True where the rule puts its fill, wherever it does
 
 
-def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
+def mask_scores(terms, rule: MaskRule, mem_len: int, keep: Tensor | None = None) -> MaskedScores:
     """Mask the scores of `terms` (ScoreTerms or AbsoluteTerms) as `rule` says, and take the softmax over keys.
 
+    `keep`, bool and broadcast to [batch head query key], forbids more cells: those of padding, or of a permutation.
     Raises ValueError for the order "before_shift" on absolute positions, which know no shift.
     """
     if rule.dtype is not None:
@@ -138,7 +150,10 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
     query_len, key_len = total.shape[-2:]
     sizes = query_len, key_len, mem_len, total.device
     allowed = rule.allowed(*sizes)
-    filled, content = ~(allowed if rule.fault == "none" else rule.applied(*sizes)), terms.content
+    applied, content = allowed if rule.fault == "none" else rule.applied(*sizes), terms.content
+    if keep is not None:
+        allowed, applied = allowed & keep, applied & keep
+    filled = ~applied
     if rule.order == "after":
         masked = fill_scores(total, filled, rule.fill)
     elif rule.order == "before":
@@ -151,13 +166,16 @@ def mask_scores(terms, rule: MaskRule, mem_len: int) -> MaskedScores:
         rest = terms.content + terms.u_bias[..., None, :]
         masked = torch.where(filled, rest + fill_value(rule.fill, rest.dtype), total)
     parts = tuple(value for value in vars(terms).values() if isinstance(value, Tensor))
-    return MaskedScores(parts, content, total, masked, masked.softmax(dim=-1), allowed, filled)
+    probs = masked.softmax(dim=-1)
+    if rule.zero:
+        probs = probs.masked_fill(filled, 0)
+    return MaskedScores(parts, content, total, masked, probs, allowed, filled)
 
 
-def attention_probs(terms, mask: Tensor | MaskRule | None, mem_len: int = 0) -> Tensor:
+def attention_probs(terms, mask: Tensor | MaskRule | None, mem_len: int = 0, keep: Tensor | None = None) -> Tensor:
     """Turn terms into probabilities under a mask from outside or under a rule: [batch head query key]."""
     if isinstance(mask, MaskRule):
-        return mask_scores(terms, mask, mem_len).probs
+        return mask_scores(terms, mask, mem_len, keep).probs
     logits = terms.logits()
     if mask is not None:
         batch, n_head, query_len, key_len = logits.shape

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from relxl.canonical import Output
 from relxl.config import ModelConfig
 from relxl.masking import RIGHT_RULE, MaskRule, attention_probs
 from relxl.positions import learned_rows, project_positions, sinusoid_rows
@@ -260,15 +261,6 @@ class AbsoluteBlock(nn.Module):
         return norm_parts(self.ln2, torch.stack([content, position], dim=2))
 
 
-@dataclass(frozen=True)
-class LanguageModelOutput:
-    """Hold what one forward over one segment gives; every part is per token, nothing is quadratic."""
-
-    output_logits: Tensor  # [batch query n_token]
-    hidden: tuple[Tensor, ...]  # the input of each layer, [batch query d_model] (absolute: [batch query 2 d_model])
-    mems: list[Tensor]  # the memory for the next segment, gradient stopped, [batch mem d_model] a layer
-
-
 class TransformerXL(nn.Module):
     """Model language with segment memory, over relative (learned or sinusoid) or absolute positions.
 
@@ -298,6 +290,17 @@ class TransformerXL(nn.Module):
                 nn.init.normal_(module.weight, std=INIT_STD)
                 nn.init.zeros_(module.bias)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.out_bias.dtype
+
+    def rule_at(self, mem_len: int) -> MaskRule:
+        """Say how the model masks over a memory: the right way."""
+        return RIGHT_RULE
+
+    def first_mems(self, batch: int) -> None:
+        """Say that there is no memory before the first segment."""
+
     def embed(self, tokens: Tensor) -> Tensor:
         """Look tokens up: [batch query] -> [batch query d_model], or [batch query 2 d_model] for absolute positions."""
         x = self.dropout(self.word_emb(tokens) * self.config.d_model**0.5)
@@ -312,7 +315,7 @@ class TransformerXL(nn.Module):
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
-    ) -> LanguageModelOutput:
+    ) -> Output:
         """Read one segment: tokens [batch query] int, mems as the last call returned them (None: no memory).
 
         `clamp_len` replaces the config's for this call; `rule` says how every layer masks, or each one.
@@ -327,7 +330,7 @@ class TransformerXL(nn.Module):
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
-    ) -> LanguageModelOutput:
+    ) -> Output:
         """Do the same from embedded tokens x, as `embed` gives them."""
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
         rules = [rule] * len(self.layers) if isinstance(rule, MaskRule) else rule
@@ -337,7 +340,7 @@ class TransformerXL(nn.Module):
             x = layer(x, its_rule, None if mems is None else mems[i], clamp_len)
         x = x.sum(2) if self.config.positions == "absolute" else x
         output_logits = F.linear(self.dropout(x), self.word_emb.weight, self.out_bias)
-        return LanguageModelOutput(output_logits, tuple(hidden), update_mems(mems, hidden, self.config.mem_len))
+        return Output(output_logits, tuple(hidden), update_mems(mems, hidden, self.config.mem_len), x)
 
 
 def update_mems(mems: list[Tensor] | None, hidden: list[Tensor], mem_len: int) -> list[Tensor]:

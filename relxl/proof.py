@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relxl.trace import LayerTerms, Trace
+from relxl.split import LayerTerms
+from relxl.trace import Trace
 
 FORWARD_QUERIES = 256
 

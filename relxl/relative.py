@@ -131,23 +131,31 @@ class ScoreTerms:
     content: Tensor  # [batch head query key]
     content_position: Tensor  # [batch head query key]
     u_bias: Tensor  # [batch head key]
-    v_bias: Tensor  # [head distance], rows named by pairs.distances
+    v_bias: Tensor  # [head distance] (or [batch head distance]), rows named by pairs.distances
     pairs: PairMap | RelativePairs
+    segment_content: Tensor | None = None  # [batch head query key], XLNet's q_i . s, as is the next, r . s
+    segment_bias: Tensor | None = None
 
     def dense(self) -> dict[str, Tensor]:
-        """Spread every term over the cells: four of [batch head query key]."""
+        """Spread every term over the cells: four of [batch head query key], or six where there are segments."""
         shape = self.content.shape
-        return {
+        terms = {
             "content": self.content,
             "content_position": self.content_position,
             "u_bias": self.u_bias[..., None, :].expand(shape),
             "v_bias": self.pairs.read_curve(self.v_bias).expand(shape),
         }
+        if self.segment_content is not None:
+            terms |= {"segment_content": self.segment_content, "segment_bias": self.segment_bias}
+        return terms
 
     def logits(self) -> Tensor:
-        """Add the four terms: [batch head query key], before any mask."""
+        """Add the terms: [batch head query key], before any mask."""
         total = self.content + self.content_position
-        return total.add_(self.u_bias[..., None, :]).add_(self.pairs.read_curve(self.v_bias))
+        total = total.add_(self.u_bias[..., None, :]).add_(self.pairs.read_curve(self.v_bias))
+        if self.segment_content is not None:
+            total = total.add_(self.segment_content).add_(self.segment_bias)
+        return total
 
 
 def score_terms(
@@ -155,28 +163,33 @@ def score_terms(
     key: Tensor,
     position_key: Tensor,
     u: Tensor,
-    v: Tensor,
+    v: Tensor | None,
     pairs: PairMap | RelativePairs,
     scale: float,
+    v_curve: Tensor | None = None,
 ) -> ScoreTerms:
     """Split the score of every (query, key) pair into its four terms.
 
     logit = scale * (q_i . k_j + q_i . p_d + u . k_j + v . p_d), d = pairs.distance[i, j]
 
     query [batch head query d_head], key [batch head key d_head], position_key [head distance d_head] with one row
-    for each of `pairs.distances`, u and v [head d_head]. Source: Dai et al. 2019, section 3.3, terms (a) to (d).
+    for each of `pairs.distances` (or [batch head distance d_head]), u and v [head d_head]. A family that learns the
+    curve v . p_d by itself, one number a distance, gives it as `v_curve` [head distance] in the place of v.
+    Source: Dai et al. 2019, section 3.3, terms (a) to (d).
     """
     expected = (query.shape[1], pairs.n_distance, query.shape[3])
-    if tuple(position_key.shape) != expected:
+    if tuple(position_key.shape[-3:]) != expected:
         raise ValueError(
             f"position_key has shape {tuple(position_key.shape)}, but {expected[0]} heads, the {expected[1]} distances "
             f"of the pair map and d_head {expected[2]} need {expected}"
         )
-    query, u, v = query * scale, u * scale, v * scale  # scaling here is cheaper than scaling four matrices
+    if v_curve is None:
+        v_curve = (v[:, None] @ position_key.mT).squeeze(-2)
+    query, u = query * scale, u * scale  # scaling here is cheaper than scaling four matrices
     return ScoreTerms(
         content=query @ key.mT,
         content_position=pairs.read(query @ position_key.mT),
         u_bias=(u[:, None] @ key.mT).squeeze(-2),
-        v_bias=torch.bmm(v[:, None], position_key.mT).squeeze(1),
+        v_bias=v_curve * scale,
         pairs=pairs,
     )

@@ -1,9 +1,10 @@
-"""Run a model once on a text and answer, on demand, what the scores of a layer are made of. torch ends here.
+"""Run a model once on a text, or on hidden states, and answer on demand what the scores of a layer are made of.
 
 A `Trace` keeps each layer's hidden input and nothing quadratic; `terms` computes the matrices of one layer and the
-heads that are looked at, and hands out read-only numpy arrays.
+heads that are looked at (`split.py`), and hands out read-only numpy arrays.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,69 +13,23 @@ from torch import Tensor
 
 from relxl.definition import absolute_cell, relative_cell
 from relxl.masking import (
+    MaskedScores,
     MaskRule,
-    causal_mask,
     fill_margin,
     first_not_finite,
     forbidden_mass,
     leak_at,
     leak_offset,
     mask_scores,
-    masked_softmax,
     row_outcomes,
     safe_fill,
 )
-from relxl.model import AbsoluteMultiheadAttention, RelMultiheadAttention, TransformerXL, join_mems
-from relxl.relative import ScoreTerms
+from relxl.model import TransformerXL, join_mems
+from relxl.relative import RelativePairs
+from relxl.split import LayerTerms, attention_terms, check_heads, last_rows, pairs_of, to_numpy
 
 PIECE_LEN = 128  # 64 to 256 are three times as fast as one piece of 2,048
-
-
-@dataclass(frozen=True)
-class HeadTerms:
-    """Hold the split scores of one head and one batch entry; [query key] unless noted. See LayerTerms."""
-
-    terms: dict[str, np.ndarray]
-    logits: np.ndarray
-    probs: np.ndarray
-    mask: np.ndarray
-    distance: np.ndarray
-    distances: np.ndarray  # [distance]
-    u_bias: np.ndarray | None  # [key]
-    v_bias: np.ndarray | None  # [distance]
-
-
-@dataclass(frozen=True)
-class LayerTerms:
-    """Hold the split scores of some heads of one layer as read-only arrays; [batch head query key] unless noted.
-
-    `terms` goes from a term's name to its matrix, already scaled, in the order (a) (b) (c) (d). `logits` is their sum
-    before the mask: forbidden cells keep their value and are marked by `mask`, for the future is where leaks are.
-    """
-
-    heads: tuple[int, ...]
-    terms: dict[str, np.ndarray]
-    logits: np.ndarray
-    probs: np.ndarray
-    mask: np.ndarray  # [query key] bool, True where the query may attend
-    distance: np.ndarray  # [query key] tokens, positive is the past
-    distances: np.ndarray  # [distance] tokens, descending
-    u_bias: np.ndarray | None  # [batch head key], None for absolute positions
-    v_bias: np.ndarray | None  # [head distance], None for absolute positions
-
-    def head(self, head: int, batch: int = 0) -> HeadTerms:
-        """Give one of the heads that were split, by its number in the layer."""
-        place = self.heads.index(head)
-        return HeadTerms(
-            {name: term[batch, place] for name, term in self.terms.items()},
-            self.logits[batch, place],
-            self.probs[batch, place],
-            self.mask,
-            self.distance,
-            self.distances,
-            None if self.u_bias is None else self.u_bias[batch, place],
-            None if self.v_bias is None else self.v_bias[place],
-        )
+NO_TOKEN = -1  # in the place of a token: a zero vector, or a frame of hidden states
 
 
 @dataclass(frozen=True)
@@ -97,14 +52,19 @@ class MaskedHead:
 
 @dataclass(frozen=True)
 class Trace:
-    """Hold one run of a model: memory tokens, then the segment whose tokens are the queries."""
+    """Hold one run of a model: memory tokens, then the segment whose tokens are the queries.
+
+    `model` is a `TransformerXL` or a `CanonicalModel` of any family.
+    """
 
     model: TransformerXL
-    tokens: np.ndarray  # [batch key] ids of memory and segment
+    tokens: np.ndarray  # [batch key] ids of memory and segment, NO_TOKEN where there is none
     mem_len: int
     clamp_len: int | None
     hidden: tuple[Tensor, ...]  # the input of each layer, memory included, [batch key d_model]
-    output_logits: np.ndarray  # [batch query n_token]
+    output_logits: np.ndarray | None  # [batch query n_token]
+    keep: Tensor | None = None  # [batch 1 query key] or [batch 1 1 key] bool, false where padding is
+    differs: Tensor | None = None  # [batch query key] bool, true where the segments differ
 
     @property
     def key_len(self) -> int:
@@ -114,6 +74,11 @@ class Trace:
     def query_len(self) -> int:
         return self.key_len - self.mem_len
 
+    @property
+    def rule(self) -> MaskRule:
+        """Say how the model masks."""
+        return self.model.rule_at(self.mem_len)
+
     def terms(self, layer: int, heads: list[int] | None = None, queries: int | None = None) -> LayerTerms:
         """Split the scores of one layer, for `heads` or all of them, and the last `queries` or all of them.
 
@@ -121,22 +86,34 @@ class Trace:
         """
         if not 0 <= layer < len(self.hidden):
             raise ValueError(f"layer {layer} was asked for, but the model has layers 0 to {len(self.hidden) - 1}")
-        query_len = self.query_len if queries is None else min(queries, self.query_len)
-        return layer_terms(self.model, layer, self.hidden[layer], self.key_len - query_len, heads, self.clamp_len)
+        attn, sides = self.model.layers[layer].attn, (self.rule, self.keep, self.differs)
+        return attention_terms(attn, self.hidden[layer], self.mem_len, heads, self.clamp_len, *sides, queries)
+
+    def tensors(self, layer: int, queries: int, heads: list[int] | None = None, batch: int | None = None):
+        """Give the split scores of the last `queries` of one layer as tensors, for one batch entry or all."""
+        attn = self.model.layers[layer].attn
+        check_heads(attn.n_heads, heads)
+        pick = slice(None) if batch is None else slice(batch, batch + 1)
+        differs = None if self.differs is None else self.differs[pick]
+        return last_rows(attn, self.hidden[layer][pick], self.mem_len, self.clamp_len, heads, differs, queries)
+
+    def scores(self, layer: int, queries: int, rule: MaskRule, heads: list[int] | None = None) -> MaskedScores:
+        """Send the first batch entry's last `queries` rows of a layer through a rule."""
+        keep = None if self.keep is None else self.keep[:1]
+        keep = keep if keep is None or keep.shape[-2] == 1 else keep[..., -queries:, :]
+        return mask_scores(self.tensors(layer, queries, heads, batch=0), rule, self.key_len - queries, keep)
 
     @torch.no_grad()
     def masked(self, layer: int, head: int, rule: MaskRule) -> MaskedHead:
         """Send the scores of one head and the first batch entry through a rule; the layer's input is the right one."""
-        attn, hidden = self.model.layers[layer].attn, self.hidden[layer][:1]
-        terms = attn.terms(hidden[:, self.mem_len :], hidden, self.mem_len, self.clamp_len, [head])
-        scores = mask_scores(terms, rule, self.mem_len)
+        scores = self.scores(layer, self.query_len, rule, [head])
         rows = row_outcomes(scores)
         parts = (scores.content, scores.total, scores.masked, scores.probs)
         measures = (forbidden_mass(scores.probs, scores.allowed), fill_margin(scores))
+        cells = self.query_len, self.key_len
         return MaskedHead(
             *(to_numpy(part[0, 0]) for part in parts),
-            to_numpy(scores.allowed),
-            to_numpy(scores.filled),
+            *(to_numpy(part.reshape(cells)) for part in (scores.allowed, scores.filled)),
             *(to_numpy(part[0, 0].float()) for part in measures),
             *(to_numpy(mark[0, 0]) for mark in (rows.empty, rows.nan, rows.uniform)),
             first_not_finite(scores, rule),
@@ -148,11 +125,9 @@ class Trace:
 
         One layer at a time, each on its right input.
         """
-        mem_len = self.key_len - min(queries, self.query_len)
         means = []
-        for layer, hidden in enumerate(self.hidden):
-            attn, x = self.model.layers[layer].attn, hidden[:1]
-            scores = mask_scores(attn.terms(x[:, mem_len:], x, mem_len, self.clamp_len), rule, mem_len)
+        for layer in range(len(self.hidden)):
+            scores = self.scores(layer, min(queries, self.query_len), rule)
             means.append(forbidden_mass(scores.probs, scores.allowed)[0].float().nanmean(-1))
         return to_numpy(torch.stack(means))
 
@@ -164,11 +139,8 @@ class Trace:
 
         The last `queries` rows of every head count; with the safe fill none of them leaks more than `tolerance`.
         """
-        attn, hidden = self.model.layers[layer].attn, self.hidden[layer][:1]
-        mem_len = self.key_len - min(queries, self.query_len)
-        terms = attn.terms(hidden[:, mem_len:], hidden, mem_len, self.clamp_len)
-        allowed = causal_mask(self.key_len - mem_len, self.key_len, mem_len, hidden.device)
-        offset = leak_offset(terms.logits(), terms.content, allowed, order)[0]
+        scores = self.scores(layer, min(queries, self.query_len), MaskRule(window=self.rule.window))
+        offset = leak_offset(scores.total, scores.content, scores.allowed, order)[0]
         leaks = [leak_at(offset, float(fill)).mean(-1) for fill in fills]
         return to_numpy(torch.stack(leaks, dim=1).float()), to_numpy(safe_fill(offset, tolerance))
 
@@ -176,31 +148,46 @@ class Trace:
     def cell(self, layer: int, head: int, query: int, key: int) -> dict[str, np.ndarray]:
         """Explain one cell in float64 by the definition: what each dimension adds to each term, [d_head].
 
-        A term is the sum over its dimensions, the logit the sum of the four terms. `query` counts from 0 in the
-        segment, `key` from 0 in the memory.
+        A term is the sum over its dimensions, the logit the sum of the terms. `query` counts from 0 in the segment,
+        `key` from 0 in the memory.
         """
         attn, hidden = self.model.layers[layer].attn, self.hidden[layer][0]
         query_hidden, key_hidden = hidden[self.mem_len + query], hidden[key]
         if self.model.config.positions == "absolute":
             cell = absolute_cell(attn, query_hidden, key_hidden, head)
         else:
-            distance = self.mem_len + query - key
-            cell = relative_cell(attn, query_hidden, key_hidden, distance, head, self.clamp_len)
+            row, distance = self.read_by(layer, query, key)
+            reader = None if row < 0 else hidden[self.mem_len + row]
+            differs = None if self.differs is None else bool(self.differs[0, query, key])
+            cell = relative_cell(attn, query_hidden, key_hidden, distance, head, self.clamp_len, reader, differs)
         return {name: value.cpu().numpy() for name, value in cell.items()}
+
+    def read_by(self, layer: int, query: int, key: int) -> tuple[int, int]:
+        """Say which query row (-1: none) and which distance the position terms of a cell read."""
+        pairs = pairs_of(self.model.layers[layer].attn, self.key_len, self.mem_len)
+        if isinstance(pairs, RelativePairs):
+            return query, self.mem_len + query - key
+        return int(pairs.query_row[query, key]), int(pairs.distance[query, key])
 
     @torch.no_grad()
     def forward_logits(self, layer: int, queries: int) -> np.ndarray:
         """Give the logits that the model's own attention makes of the last `queries`, before the mask, all heads."""
-        attn, hidden = self.model.layers[layer].attn, self.hidden[layer]
-        mem_len = self.key_len - queries
-        return to_numpy(attn.terms(hidden[:, mem_len:], hidden, mem_len, self.clamp_len).logits())
+        return to_numpy(self.tensors(layer, queries).logits())
 
 
 @torch.no_grad()
-def run(model: TransformerXL, tokens: Tensor, mem_len: int = 0, clamp_len: int | None = None) -> Trace:
+def run(
+    model: TransformerXL,
+    tokens: Tensor,
+    mem_len: int = 0,
+    clamp_len: int | None = None,
+    segments: Tensor | None = None,
+) -> Trace:
     """Run a model on tokens [batch key]: the first `mem_len` are read as memory, the others are the queries.
 
-    `clamp_len` replaces the config's. Raises ValueError when no query would be left.
+    `clamp_len` replaces the config's; `segments` [batch query] are XLNet's. Where a family starts with a memory of
+    zeros, as much of it as the given memory leaves is put before the tokens. Raises ValueError when no query would be
+    left.
     """
     if tokens.dim() != 2 or not 0 <= mem_len < tokens.shape[1]:
         raise ValueError(
@@ -208,96 +195,58 @@ def run(model: TransformerXL, tokens: Tensor, mem_len: int = 0, clamp_len: int |
             f"mem_len={mem_len}: give a longer text or a shorter memory"
         )
     clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
-    hidden: list[Tensor] | None = None
+    hidden = model.first_mems(len(tokens))
+    if hidden is not None:
+        hidden = [zeros[:, min(mem_len, zeros.shape[1]) :] for zeros in hidden]
+    zeros = 0 if hidden is None else hidden[0].shape[1]
     output_logits = []
     for start, end in pieces(model, tokens.shape[1], mem_len):
-        output = model(tokens[:, start:end], hidden, clamp_len)
+        its_segments = {} if segments is None or start < mem_len else {"segments": segments}
+        output = model(tokens[:, start:end], hidden, clamp_len, **its_segments)
         hidden = join_mems(hidden, output.hidden)
         if start >= mem_len:
             output_logits.append(output.output_logits)
-    return Trace(model, to_numpy(tokens), mem_len, clamp_len, tuple(hidden), to_numpy(torch.cat(output_logits, dim=1)))
+    shown = np.concatenate([np.full((len(tokens), zeros), NO_TOKEN), to_numpy(tokens)], axis=1)
+    differs = None
+    if segments is not None:
+        all_segments = torch.nn.functional.pad(segments, (mem_len + zeros, 0))
+        differs = segments[:, :, None] != all_segments[:, None, :]
+    logits = to_numpy(torch.cat(output_logits, dim=1))
+    return Trace(model, shown, mem_len + zeros, clamp_len, tuple(hidden), logits, differs=differs)
+
+
+@torch.no_grad()
+def run_hidden(
+    model: TransformerXL,
+    hidden: Tensor,
+    mems: Sequence[Tensor] | None = None,
+    clamp_len: int | None = None,
+    visible: Tensor | None = None,
+) -> Trace:
+    """Run a model on hidden states [batch query d_model], as its first layer reads them.
+
+    A family of which the attention alone is known takes them for the input of every layer. mems: one [batch mem
+    d_model] a layer. visible, true where a frame is real: [batch key], or [batch query key].
+    """
+    keep = None if visible is None else visible[:, None, None, :] if visible.dim() == 2 else visible[:, None]
+    clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
+    output = model.read(hidden, mems, clamp_len, keep=keep)
+    joined = tuple(join_mems(mems, output.hidden))
+    logits = None if output.output_logits is None else to_numpy(output.output_logits)
+    tokens = np.full(joined[0].shape[:2], NO_TOKEN)
+    return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, logits, keep)
 
 
 def pieces(model: TransformerXL, key_len: int, mem_len: int) -> list[tuple[int, int]]:
     """Cut memory and segment into the pieces that a run reads one after another, each (start, end).
 
-    With relative positions a piece whose memory is everything before it gives what one long segment gives, without the
-    future half of the scores and never more than [head PIECE_LEN key] at once. Absolute positions count from 0 in
-    every segment, so there a segment is read whole.
+    With relative positions and a causal mask a piece whose memory is everything before it gives what one long segment
+    gives, without the future half of the scores and never more than [head PIECE_LEN key] at once. Absolute positions
+    count from 0 in every segment and an encoder sees both sides, so there a segment is read whole.
     """
-    step = key_len if model.config.positions == "absolute" else PIECE_LEN
+    step = PIECE_LEN if model.config.piecewise else key_len
     starts = [*range(0, mem_len, step), *range(mem_len, key_len, step)]
     return list(zip(starts, [*starts[1:], key_len], strict=True))
-
-
-@torch.no_grad()
-def layer_terms(
-    model: TransformerXL,
-    layer: int,
-    hidden: Tensor,
-    mem_len: int = 0,
-    heads: list[int] | None = None,
-    clamp_len: int | None = None,
-) -> LayerTerms:
-    """Split the scores of one layer on its input `hidden` [batch key d_model], whose first mem_len rows are memory."""
-    return attention_terms(model.layers[layer].attn, hidden, mem_len, heads, clamp_len)
-
-
-@torch.no_grad()
-def attention_terms(
-    attn: RelMultiheadAttention | AbsoluteMultiheadAttention,
-    hidden: Tensor,
-    mem_len: int = 0,
-    heads: list[int] | None = None,
-    clamp_len: int | None = None,
-) -> LayerTerms:
-    """Do the same for an attention that stands by itself."""
-    n_head = attn.n_heads
-    if bad := [head for head in heads or [] if not 0 <= head < n_head]:
-        raise ValueError(f"head {bad[0]} was asked for, but the model has heads 0 to {n_head - 1}")
-    key_len = hidden.shape[1]
-    query_len = key_len - mem_len
-    terms = attn.terms(hidden[:, mem_len:], hidden, mem_len, clamp_len, heads)
-    mask = causal_mask(query_len, key_len, mem_len, hidden.device)
-    logits = terms.logits()
-    distances = np.arange(key_len - 1, -query_len, -1)  # mem_len + query_len - 1 is key_len - 1
-    relative = isinstance(terms, ScoreTerms)
-    if relative:
-        shape = tuple(terms.content.shape)
-        u_bias, v_bias = to_numpy(terms.u_bias), to_numpy(terms.v_bias)
-        dense = {
-            "content": to_numpy(terms.content),
-            "content_position": to_numpy(terms.content_position),
-            "u_bias": np.broadcast_to(u_bias[..., None, :], shape),
-            "v_bias": np.broadcast_to(along_diagonals(v_bias, key_len), shape),
-        }
-    else:
-        u_bias = v_bias = None
-        dense = {name: to_numpy(value) for name, value in terms.dense().items()}
-    return LayerTerms(
-        heads=tuple(range(n_head)) if heads is None else tuple(heads),
-        terms=dense,
-        logits=to_numpy(logits),
-        probs=to_numpy(masked_softmax(logits, mask)),
-        mask=to_numpy(mask),
-        distance=along_diagonals(distances, key_len),
-        distances=distances,
-        u_bias=u_bias,
-        v_bias=v_bias,
-    )
-
-
-def along_diagonals(curve: np.ndarray, key_len: int) -> np.ndarray:
-    """View a curve over descending distance as the matrix that repeats it: [... distance] -> [... query key]."""
-    return np.lib.stride_tricks.sliding_window_view(curve, key_len, axis=-1)[..., ::-1, :]
-
-
-def to_numpy(x: Tensor) -> np.ndarray:
-    """Give a read-only array; half precision becomes float32, which numpy and plotly understand."""
-    x = x.detach().cpu()
-    array = (x.float() if x.dtype in (torch.bfloat16, torch.float16) else x).numpy()
-    array.flags.writeable = False
-    return array
 
 
 def split_memory(n_tokens: int, segment_len: int, mem_len: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 
 from relxl.masking import expand_mask, masked_softmax
 from relxl.model import RelMultiheadAttention
-from relxl.trace import to_numpy
+from relxl.split import to_numpy
 from tests.conftest import ROOT
 
 CASES = sorted((ROOT / "tests/fixtures/seed").iterdir())

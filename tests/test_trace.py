@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from relxl.trace import layer_terms, run, split_memory, to_numpy
+from relxl.split import attention_terms, to_numpy
+from relxl.trace import run, split_memory
 from tests.conftest import tiny_model
 
 ALL_POSITIONS = ["learned", "sinusoid", "absolute"]
@@ -114,7 +115,7 @@ def test_a_run_without_a_query_is_refused_with_the_numbers(mem_len, tokens):
 
 def test_a_head_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="head 3 was asked for, but the model has heads 0 to 2"):
-        layer_terms(tiny_model(), 0, torch.zeros(1, 4, 12, dtype=torch.float64), heads=[0, 3])
+        attention_terms(tiny_model().layers[0].attn, torch.zeros(1, 4, 12, dtype=torch.float64), heads=[0, 3])
 
 
 @pytest.mark.parametrize(

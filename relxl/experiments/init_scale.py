@@ -20,7 +20,7 @@ from relxl.config import ModelConfig, check_fields
 from relxl.masking import causal_mask, masked_softmax
 from relxl.model import INIT_STD, RelMultiheadAttention, SinusoidPositionEncoding
 from relxl.positions import sinusoid_rows
-from relxl.trace import HeadTerms, attention_terms, to_numpy
+from relxl.split import HeadTerms, attention_terms, to_numpy
 
 PARAMETERS = ("table", "w_k_pos", "u", "v", "qk")  # qk: the weights of w_q and of w_k
 POSITIONS = ("learned", "sinusoid")

@@ -8,7 +8,7 @@ max_len-1, and all that lies beyond shares the row at its end: the wall. Arrays 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from relxl.model import INIT_STD
 from relxl.positions import check_max_len
 from relxl.reading import Reading, with_positions
 from relxl.relative import relative_pairs
-from relxl.trace import Trace, layer_terms
+from relxl.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,8 +226,7 @@ def score_change(trace: Trace, layer: int, head: int, reading: Reading, queries:
     """
     before = trace.terms(layer, [head], queries)
     other = with_positions(trace.model, reading)
-    mem_len = trace.key_len - before.mask.shape[0]
     clamp_len = trace.clamp_len if reading.clamp_len is None else reading.clamp_len
-    after = layer_terms(other, layer, trace.hidden[layer], mem_len, [head], clamp_len)
+    after = replace(trace, model=other, clamp_len=clamp_len).terms(layer, [head], queries)
     scores = (before.logits[0, 0], after.logits[0, 0], before.mask, before.probs[0, 0], after.probs[0, 0])
     return ScoreChange(*scores)

@@ -25,7 +25,7 @@ from relxl.experiments.init_training import halve_it, oscillation_score, train_s
 from relxl.figures import init_scale as figures
 from relxl.jobs import Progress
 from relxl.language import _
-from relxl.trace import HeadTerms
+from relxl.split import HeadTerms
 from relxl.training import split_tokens
 from relxl.ui.frame import ROOT
 from relxl.ui.jobs import show_job

@@ -12,7 +12,7 @@ from relxl.figures.matrix import matrix_figure
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
-from relxl.trace import HeadTerms
+from relxl.split import HeadTerms
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
 from relxl.ui.state import chips, choose, chosen, pick, write_link

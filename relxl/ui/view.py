@@ -21,7 +21,8 @@ from relxl.checkpoint import PARTS, Checkpoint, open_checkpoint
 from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
-from relxl.trace import HeadTerms, LayerTerms, MaskedHead, Trace, run
+from relxl.split import HeadTerms, LayerTerms
+from relxl.trace import MaskedHead, Trace, run
 from relxl.training import token_loss
 
 LAST_QUERIES = 256  # of a long text, all heads at once are looked at for so many queries

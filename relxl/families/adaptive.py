@@ -1,0 +1,140 @@
+"""The adaptive embedding and softmax that Transformer-XL shares between its families: frequent words are wide.
+
+The vocabulary is cut at `cutoffs`; cluster 0 is the head. Source: Grave et al. 2016, "Efficient softmax approximation
+for GPUs"; github.com/kimiyoung/transformer-xl, proj_adaptive_softmax.py.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from relxl.families.family import FamilyError, Reader
+
+
+@dataclass(frozen=True)
+class AdaptiveEmbedding:
+    """Hold one table a cluster [n_token d_embed] and its projection [d_model d_embed], or none."""
+
+    tables: tuple[Tensor, ...]
+    projections: tuple[Tensor | None, ...]
+    cutoffs: tuple[int, ...]  # first token of each cluster after the head
+
+    def __call__(self, tokens: Tensor) -> Tensor:
+        """Look tokens up and scale by sqrt(d_model): [batch query] -> [batch query d_model]."""
+        cluster = torch.bucketize(tokens, torch.tensor(self.cutoffs, device=tokens.device), right=True)
+        rows = None
+        for i, (table, projection) in enumerate(zip(self.tables, self.projections, strict=True)):
+            place = cluster == i if len(self.tables) > 1 else torch.ones_like(tokens, dtype=torch.bool)
+            first = self.cutoffs[i - 1] if i and len(self.tables) > 1 else 0
+            found = F.embedding(tokens[place] - first, table)
+            found = found if projection is None else F.linear(found, projection)
+            rows = found.new_zeros(*tokens.shape, found.shape[-1]) if rows is None else rows
+            rows[place] = found
+        return rows * rows.shape[-1] ** 0.5
+
+
+@dataclass(frozen=True)
+class AdaptiveSoftmax:
+    """Hold weights [n_token d_embed] and bias of each cluster, its projection or none, and the clusters' own rows.
+
+    `reversed_clusters`: the code of the paper takes the log-probability of tail cluster i from column -i of the head,
+    HF from column i - 1 after the words.
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    projections: tuple[Tensor | None, ...]
+    cluster_weight: Tensor | None  # [cluster d_embed]
+    cluster_bias: Tensor | None
+    reversed_clusters: bool
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        """Give the log-probability of every token: [batch query d_model] -> [batch query n_token]."""
+        if self.cluster_weight is None:
+            return self.scores(hidden, 0).log_softmax(-1)
+        n_word, n_tail = len(self.weights[0]), len(self.weights) - 1
+        extra = torch.cat([self.weights[0], self.cluster_weight]), torch.cat([self.biases[0], self.cluster_bias])
+        head = F.linear(self.projected(hidden, 0), *extra).log_softmax(-1)
+        parts = [head[..., :n_word]]
+        for i in range(1, n_tail + 1):
+            column = n_word + (n_tail - i if self.reversed_clusters else i - 1)
+            parts.append(head[..., column, None] + self.scores(hidden, i).log_softmax(-1))
+        return torch.cat(parts, dim=-1)
+
+    def scores(self, hidden: Tensor, cluster: int) -> Tensor:
+        return F.linear(self.projected(hidden, cluster), self.weights[cluster], self.biases[cluster])
+
+    def projected(self, hidden: Tensor, cluster: int) -> Tensor:
+        projection = self.projections[cluster]
+        return hidden if projection is None else hidden @ projection
+
+
+def read_adaptive(
+    reader: Reader, prefix: str, d_model: int, cutoffs: tuple[int, ...] | None, reversed_clusters: bool
+) -> tuple[AdaptiveEmbedding, AdaptiveSoftmax]:
+    """Take both from a Transformer-XL file; `prefix` stands before word_emb ("transformer." in HF's).
+
+    What is tied is stored once: a softmax without weights or projections has the embedding's. Raises FamilyError where
+    the cutoffs are needed and not told, or do not fit.
+    """
+    shapes = reader.shapes
+    tables, projections = count(shapes, f"{prefix}word_emb.emb_layers.{{}}.weight"), {}
+    if not tables:
+        raise FamilyError(f"{prefix}word_emb.emb_layers.0.weight is not there: the file holds no language model")
+    embedding = tuple(reader.take(f"{prefix}word_emb.emb_layers.{i}.weight", None, None) for i in range(tables))
+    for i in range(tables):
+        projections[i] = reader.optional(f"{prefix}word_emb.emb_projs.{i}", d_model, embedding[i].shape[1])
+        if projections[i] is None and embedding[i].shape[1] != d_model:
+            reader.missing.append(f"{prefix}word_emb.emb_projs.{i}")
+    n_token = sum(len(table) for table in embedding)
+    n_tail = shapes["crit.cluster_weight"][0] if len(shapes.get("crit.cluster_weight", ())) == 2 else 0
+    cutoffs = cutoffs_of(embedding, cutoffs, n_tail, n_token)
+
+    out = [reader.optional(f"crit.out_layers.{i}.weight", None, None) for i in range(tables)]
+    out = [table if own is None else own for own, table in zip(out, embedding, strict=True)]
+    biases = [reader.take(f"crit.out_layers.{i}.bias", len(table)) for i, table in enumerate(embedding)]
+    edges = [0, *cutoffs, n_token]
+    if tables == 1 and n_tail:  # div_val 1: one table, cut into clusters
+        out = [out[0][a:b] for a, b in pairwise(edges)]
+        biases = [biases[0][a:b] for a, b in pairwise(edges)]
+    own = [reader.optional(f"crit.out_projs.{i}", d_model, weight.shape[1]) for i, weight in enumerate(out)]
+    tied = [projections[min(i, tables - 1)] for i in range(len(out))]
+    out_projections = tuple(tie if mine is None else mine for mine, tie in zip(own, tied, strict=True))
+    cluster_weight = reader.take("crit.cluster_weight", n_tail, out[0].shape[1]) if n_tail else None
+    cluster_bias = reader.take("crit.cluster_bias", n_tail) if n_tail else None
+    softmax = AdaptiveSoftmax(
+        tuple(out), tuple(biases), out_projections, cluster_weight, cluster_bias, reversed_clusters
+    )
+    return AdaptiveEmbedding(embedding, tuple(projections.values()), cutoffs if tables > 1 else ()), softmax
+
+
+def cutoffs_of(tables: tuple[Tensor, ...], told: tuple[int, ...] | None, n_tail: int, n_token: int) -> tuple[int, ...]:
+    """Find where the vocabulary is cut: the tables say it where there are several, else the config must."""
+    if len(tables) > 1:
+        edges = torch.tensor([len(table) for table in tables]).cumsum(0).tolist()[:-1]
+        if told and list(told) != edges:
+            raise FamilyError(
+                f"the config says cutoffs={list(told)}, but the embedding tables are cut at {edges}: the two belong to "
+                "different models"
+            )
+        return tuple(edges)
+    if not n_tail:
+        return ()
+    if told is None or len(told) != n_tail or told[-1] >= n_token:
+        came = "there is none" if told is None else f"{list(told)} came"
+        raise FamilyError(
+            f"the vocabulary of {n_token} tokens is cut into {n_tail + 1} clusters and the tensors do not say where: "
+            f"give cutoffs of {n_tail} rising numbers below {n_token} ({came})"
+        )
+    return told
+
+
+def count(shapes, pattern: str) -> int:
+    """Count the tensors pattern.format(0), pattern.format(1), ... that follow one another."""
+    n = 0
+    while pattern.format(n) in shapes:
+        n += 1
+    return n
