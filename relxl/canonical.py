@@ -278,6 +278,14 @@ class CanonicalModel:
     def dtype(self) -> torch.dtype:
         return self.layers[0].attn.u.dtype
 
+    @property
+    def device(self) -> torch.device:
+        return self.layers[0].attn.u.device
+
+    def eval(self) -> "CanonicalModel":
+        """Be what `nn.Module.eval` gives: there is no dropout to switch off."""
+        return self
+
     def rule_at(self, mem_len: int) -> MaskRule:
         """Say how the model masks over a memory of mem_len."""
         return self.rule
@@ -301,9 +309,9 @@ class CanonicalModel:
         [batch head query key]) forbids cells, `differs` [batch query key] marks pairs of different segments.
         """
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
-        rule = self.rule if rule is None else rule
-        rules = [rule] * len(self.layers) if isinstance(rule, MaskRule) else rule
         mems = self.first_mems(len(x)) if mems is None else mems
+        rule = self.rule_at(0 if mems is None else mems[0].shape[1]) if rule is None else rule
+        rules = [rule] * len(self.layers) if isinstance(rule, MaskRule) else rule
         hidden = []
         for i, (layer, its_rule) in enumerate(zip(self.layers, rules, strict=True)):
             x = layer.enter(x)

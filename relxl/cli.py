@@ -54,10 +54,11 @@ def add_inspect(commands: argparse._SubParsersAction) -> None:
 
 
 def run_inspect(options: argparse.Namespace) -> int:
-    from relxl.checkpoint import describe, describe_tensors, open_checkpoint
+    from relxl.census import census, describe
+    from relxl.checkpoint import open_checkpoint
 
     checkpoint = open_checkpoint(options.checkpoint)
-    facts, tensors = describe(checkpoint), describe_tensors(checkpoint)
+    facts, tensors = describe(checkpoint), census(checkpoint)
     if options.json:
         print(json.dumps(facts | {"tensors": tensors}, ensure_ascii=False, indent=1))
         return 0

@@ -64,7 +64,7 @@ class ModelConfig:
 
     @property
     def piecewise(self) -> bool:
-        """Say whether a text read in pieces, each with all before it as memory, is the same text: see `trace.pieces`."""
+        """Say whether a text read in pieces, each with all before it as memory, is the same text."""
         return self.positions != "absolute"
 
     @property

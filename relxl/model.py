@@ -294,6 +294,10 @@ class TransformerXL(nn.Module):
     def dtype(self) -> torch.dtype:
         return self.out_bias.dtype
 
+    @property
+    def device(self) -> torch.device:
+        return self.out_bias.device
+
     def rule_at(self, mem_len: int) -> MaskRule:
         """Say how the model masks over a memory: the right way."""
         return RIGHT_RULE
@@ -314,7 +318,7 @@ class TransformerXL(nn.Module):
         tokens: Tensor,
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
-        rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
+        rule: MaskRule | Sequence[MaskRule] | None = None,
     ) -> Output:
         """Read one segment: tokens [batch query] int, mems as the last call returned them (None: no memory).
 
@@ -329,10 +333,11 @@ class TransformerXL(nn.Module):
         x: Tensor,
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
-        rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
+        rule: MaskRule | Sequence[MaskRule] | None = None,
     ) -> Output:
         """Do the same from embedded tokens x, as `embed` gives them."""
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
+        rule = self.rule_at(0) if rule is None else rule
         rules = [rule] * len(self.layers) if isinstance(rule, MaskRule) else rule
         hidden = []
         for i, (layer, its_rule) in enumerate(zip(self.layers, rules, strict=True)):

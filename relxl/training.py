@@ -137,13 +137,13 @@ def evaluate(
     tokens: Tensor,
     streams: int = VALIDATION_STREAMS,
     max_segments: int | None = None,
-    rule: MaskRule = RIGHT_RULE,
+    rule: MaskRule | None = None,
 ) -> float:
     """Measure the mean loss in nats per token over `streams` equal parts of a text, memory carried over."""
     model.eval()
-    config, device, losses, mems = model.config, next(model.parameters()).device, [], None
+    config, losses, mems = model.config, [], None
     stream_len = len(tokens) // streams
-    rows = tokens[: stream_len * streams].view(streams, stream_len).to(device)
+    rows = tokens[: stream_len * streams].view(streams, stream_len).to(model.device)
     segments = max((stream_len - 1) // config.segment_len, 1)
     for segment in range(segments if max_segments is None else min(segments, max_segments)):
         begin = segment * config.segment_len
@@ -159,7 +159,7 @@ def sample_losses(model: TransformerXL, tokens: Tensor) -> list[float]:
     """Give the loss of predicting tokens 1, 2, ... of one stream [token], memory carried: nats."""
     model.eval()
     segment_len, losses, mems = model.config.segment_len, [], None
-    row = tokens[None].to(next(model.parameters()).device)
+    row = tokens[None].to(model.device)
     for begin in range(0, len(tokens) - 1, segment_len):
         end = min(begin + segment_len, len(tokens) - 1)
         output = model(row[:, begin:end], mems if model.config.mem_len else None)

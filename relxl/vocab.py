@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 SHOWN = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
 
@@ -50,6 +51,61 @@ class Vocab:
 
     def decode(self, ids: list[int]) -> str:
         return "".join(self.tokens[i] for i in ids)
+
+
+@dataclass(frozen=True)
+class WordVocab:
+    """Hold a vocabulary of words: a text is cut at white space, and the end of a line is <eos> where there is one."""
+
+    tokens: tuple[str, ...]
+
+    @classmethod
+    def from_text(cls, text: str) -> "WordVocab":
+        """Read one word a line, the id being the line's number; a count after the word is left out."""
+        lines = text.removeprefix("\ufeff").splitlines()
+        words = tuple(line.split()[0] if line.split() else line for line in lines)
+        if not words:
+            raise ValueError("a vocabulary must have a word a line, but there is none")
+        if len(set(words)) != len(words):
+            twice = next(word for word, count in Counter(words).items() if count > 1)
+            raise ValueError(f"a vocabulary must not name a word twice, but {twice[:40]!r} comes more than once")
+        return cls(words)
+
+    def encode(self, text: str) -> Encoded:
+        """Look every word up; one outside the vocabulary becomes <unk>, or is left out where there is none."""
+        index = {token: i for i, token in enumerate(self.tokens)}
+        unknown_id = index.get("<unk>", index.get("<UNK>"))
+        ids, unknown = [], Counter()
+        for line in text.splitlines():
+            for word in [*line.split(), *(["<eos>"] if "<eos>" in index else [])]:
+                if word not in index:
+                    unknown[word] += 1
+                if (found := index.get(word, unknown_id)) is not None:
+                    ids.append(found)
+        return Encoded(ids, dict(unknown))
+
+    def decode(self, ids: list[int]) -> str:
+        return " ".join(self.tokens[i] for i in ids)
+
+
+@dataclass(frozen=True)
+class IdVocab:
+    """Stand in for a vocabulary that nobody has: a text is the ids themselves, apart by white space."""
+
+    n_token: int
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        return tuple(map(str, range(self.n_token)))
+
+    def encode(self, text: str) -> Encoded:
+        """Read ids; what is no id of the model is left out."""
+        words = text.replace(",", " ").split()
+        good = [word for word in words if word.isdecimal() and len(word) < 10 and int(word) < self.n_token]
+        return Encoded([int(word) for word in good], dict(Counter(words) - Counter(good)))
+
+    def decode(self, ids: list[int]) -> str:
+        return " ".join(map(str, ids))
 
 
 def show_token(token: str) -> str:

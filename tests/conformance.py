@@ -18,7 +18,7 @@ from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from relxl.checkpoint import CheckpointError, open_weights
+from relxl.checkpoint import CheckpointError, open_checkpoint
 from relxl.families import Opened
 from relxl.masking import MaskRule
 from relxl.split import LayerTerms, layer_arrays
@@ -89,7 +89,7 @@ def check(case: Path, dtype: torch.dtype) -> Errors:
     """Run one case in one dtype."""
     meta = json.loads((case / "meta.json").read_text())
     tensors = load((case / "expected.safetensors").read_bytes())
-    opened = open_weights(weights_of(case), dtype=dtype, config=meta["config"] | {"family": meta["family"]}).opened
+    opened = open_checkpoint(weights_of(case), dtype, config=meta["config"] | {"family": meta["family"]}).opened
     errors, mems = Errors(dtype), None
     for s in range(len(meta["segments"])):
         start = f"seg{s}."

@@ -122,7 +122,7 @@ OPENED = {  # name of the input -> its tensors (None for those of GOOD) and what
     "08_flip.pt": ({"w": None, "b": GOOD["b"]}, ""),
     "20_view.pt": ({"w": torch.tensor([7.0])}, "1 tensors are views of larger ones"),
     "21_int.pt": ({"w": torch.arange(3)}, ""),
-    "22_laughs_beside.pt": (GOOD, "'args' has too many values for a config and was left out"),
+    "22_laughs_beside.pt": (GOOD, "unwrapped from 'model'\n'args' has too many values for a config and was left out"),
     "26_state_dict.ckpt": (GOOD, "unwrapped from 'state_dict'"),
     "26_model.pt": (GOOD, "unwrapped from 'model'\n'model_avg' holds tensors too and was not read"),
     "26_prefix.pt": (GOOD, "the prefix 'module.' was removed from all names"),
@@ -213,9 +213,9 @@ CHILDREN = {  # what a child does in place of reading -> what is said
     "import sys; sys.stdout.buffer.write(b'R\\2' + bytes(7) + b'[]')": "broke off|not what they seem",
     """import sys; sys.stdout.buffer.write(b'R\\x10' + bytes(7) + b'{"bytes": 1e999}')""": "more bytes",
     """import sys; sys.stdout.buffer.write(b'R\\x16' + bytes(7) + b'{"bytes": 99999999999}')""": "more bytes",
-    """import sys; sys.stdout.buffer.write(b'R\\x0c' + bytes(7) + b'{"bytes": 5}' + b'x' * 9)""": "broke off|not what",
+    """import sys; sys.stdout.buffer.write(b'R\\x0c' + bytes(7) + b'{"bytes": 5}' + b'x' * 9)""": "more bytes",
     """import sys; w = sys.stdout.buffer.write; w(b'R\\x0c' + bytes(7) + b'{"bytes": 0}')
-while True: w(bytes(10**6))""": "not what they seem|broke off",
+while True: w(bytes(10**6))""": "more bytes",
 }
 
 
@@ -253,7 +253,7 @@ for act in (lambda: open({str(tmp_path / "new")!r}, "w"), lambda: open("/etc/pas
     assert all(soft == hard for soft, hard in limits.values())
     assert 512 * MIB < limits["AS"][0] < 2048 * MIB and 0 < limits["CPU"][0] < 10
     assert limits["FSIZE"][0] == limits["CORE"][0] == 0 and limits["NOFILE"][0] == 3
-    assert words[5:] == [["OSError"], ["OSError"], ["OSError"], ["MemoryError"]] and not os.listdir(tmp_path)
+    assert words[5:] == [["OSError"], ["OSError"], ["OSError"], ["MemoryError"]] and not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("source, said", [

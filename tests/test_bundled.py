@@ -9,14 +9,24 @@ from relxl.trace import run
 from relxl.training import evaluate, sample_losses, split_tokens
 from tests.conftest import ROOT
 
-NAMES = ["shakespeare-absolute", "shakespeare-leaky", "shakespeare-learned", "shakespeare-sinusoid", "songci-learned"]
-SIZES = dict.fromkeys(NAMES, (4, 8, 128, 128)) | {"shakespeare-leaky": (2, 4, 64, 128)}
+NAMES = [
+    "shakespeare-absolute",
+    "shakespeare-leaky",
+    "shakespeare-learned",
+    "shakespeare-sinusoid",
+    "songci-learned",
+    "txl-official",
+]
+SIZES = dict.fromkeys(NAMES, (4, 8, 128, 128)) | {
+    "shakespeare-leaky": (2, 4, 64, 128),
+    "txl-official": (4, 8, 128, 96),
+}
 
 
-def test_all_five_are_here_and_small():
+def test_all_six_are_here_and_small():
     assert list_checkpoints(ROOT / "checkpoints") == NAMES
     files = [path for name in NAMES for path in (ROOT / "checkpoints" / name).iterdir()]
-    assert sum(path.stat().st_size for path in files) < 30e6
+    assert sum(path.stat().st_size for path in files) < 35e6
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,13 +38,15 @@ def test_the_recorded_sample_has_the_recorded_loss_on_every_character(name):
     assert losses == pytest.approx(sample["losses"], abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["shakespeare-learned", "shakespeare-sinusoid"])
-def test_the_relative_models_reach_their_validation_loss(name):
+@pytest.mark.parametrize(
+    "name, most", [("shakespeare-learned", 1.6), ("shakespeare-sinusoid", 1.6), ("txl-official", 1.7)]
+)
+def test_the_relative_models_reach_their_validation_loss(name, most):
     checkpoint = open_checkpoint(ROOT / "checkpoints" / name)
     text = (ROOT / "data/tinyshakespeare.txt").read_text(encoding="utf-8")
     _, validation = split_tokens(torch.tensor(checkpoint.vocab.encode(text).ids))
     loss = evaluate(checkpoint.model, validation)
-    assert loss < 1.6 and loss == pytest.approx(checkpoint.training["validation"]["loss"], abs=1e-3)
+    assert loss < most and loss == pytest.approx(checkpoint.training["validation"]["loss"], abs=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)

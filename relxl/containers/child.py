@@ -12,12 +12,13 @@ import resource
 import struct
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from relxl.containers.errors import Refused, show
 from relxl.containers.limits import MAX_FACTS, MAX_TENSORS, most_memory, most_seconds, most_unfolded
 from relxl.containers.pickles import refuse_pickle
-from relxl.containers.plain import CONFIGS, plain, unwrap
+from relxl.containers.plain import CONFIGS, take_config, unwrap
 
 PAGES = Path("/proc/self/statm")
 NAMES = {
@@ -96,8 +97,15 @@ def read_zip(data: bytes) -> tuple[dict, dict]:
 
     # The parent has checked already. These are the bytes that torch gets, and a file can change in between.
     pickle = check_zip(io.BytesIO(data), len(data))
-    facts, tensors = read_state(data, lambda: zipfile.ZipFile(io.BytesIO(data)).read(pickle))
+    facts, tensors = read_state(data, lambda: read_member(data, pickle))
     return facts | {"container": "torch zip"}, tensors
+
+
+def read_member(data: bytes, name: str) -> bytes:
+    try:
+        return zipfile.ZipFile(io.BytesIO(data)).read(name)
+    except zipfile.BadZipFile:  # its checksum is wrong: what it would load is not known
+        return b""
 
 
 def read_legacy(data: bytes) -> tuple[dict, dict]:
@@ -138,7 +146,7 @@ def load_tensors(data: bytes) -> object:
     return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True, mmap=False)
 
 
-def read_state(data: bytes, find_pickle) -> tuple[dict, dict]:
+def read_state(data: bytes, find_pickle: Callable[[], bytes]) -> tuple[dict, dict]:
     """Unpickle a state dict, check every tensor in it, and give facts and tensors."""
     try:
         value = load_tensors(data)
@@ -201,13 +209,8 @@ def check_tensor(name: object, tensor) -> None:
 
 def find_config(value: dict) -> tuple[dict, list[str]]:
     """Find a config that lies beside the weights in the same file; what is not plain in it is left out."""
-    for key in CONFIGS:
-        if isinstance(value.get(key), dict):
-            try:
-                return plain(value[key]), [f"the config was taken from {key!r}"]
-            except Refused:
-                return {}, [f"{key!r} has too many values for a config and was left out"]
-    return {}, []
+    key = next((key for key in CONFIGS if isinstance(value.get(key), dict)), None)
+    return take_config(value[key], repr(key)) if key else ({}, [])
 
 
 def write_answer(answer, facts: dict, tensors: dict) -> None:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from relxl.containers.errors import CheckpointError, Refused, show, show_some
 from relxl.containers.inert import BYTES, Record, Storage, Stub, read_inert
-from relxl.containers.limits import MAX_BYTES, MAX_DIMS, MAX_TENSORS
-from relxl.containers.plain import CONFIGS, plain, unwrap
+from relxl.containers.limits import MAX_BYTES, MAX_DIMS, MAX_NAME, MAX_TENSORS
+from relxl.containers.plain import CONFIGS, take_config, unwrap
 from relxl.containers.reader import naming, open_regular
 from relxl.files import write_atomic
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-MAX_NESTING = 64  # modules in modules
 BOOKKEEPING = {"training", "dump_patches"}  # of every module
 
 
@@ -60,7 +59,8 @@ def sort_out(value: object) -> tuple[dict[str, Record], dict, list[str]]:
     """Part a value into tensors by name, plain config, and notes on what was left out."""
     if is_module(value):
         config = {name: item for name, item in value.state.items() if name[:1] != "_" and name not in BOOKKEEPING}
-        return collect(value), drop_empty(plain(config, open_up)), [f"unwrapped from a pickled {name_of(value)}"]
+        config, notes = take_config(config, "its attributes", open_up)
+        return collect(value), config, [f"unwrapped from a pickled {name_of(value)}", *notes]
     notes = []
     if isinstance(value, dict):
         modules = [key for key, item in value.items() if is_module(item)]
@@ -71,10 +71,9 @@ def sort_out(value: object) -> tuple[dict[str, Record], dict, list[str]]:
     if len(tensors) > MAX_TENSORS:
         raise Refused(f"has {len(tensors)} tensors, but at most {MAX_TENSORS} are read")
     key = next((key for key in CONFIGS if isinstance(open_up(value.get(key)), dict)), None)
-    config = drop_empty(plain(value[key], open_up)) if key else {}
+    config, taken = take_config(value[key], repr(key), open_up) if key else ({}, [])
     left = [show(name, 40) for name, item in value.items() if item is not state and name != key and not is_record(item)]
-    notes += unwrapped + ([f"the config was taken from {key!r}"] if key else [])
-    return tensors, config, notes + ([f"left out: {show_some(left, 8)}"] if left else [])
+    return tensors, config, notes + unwrapped + taken + ([f"left out: {show_some(left, 8)}"] if left else [])
 
 
 def is_record(value: object) -> bool:
@@ -94,31 +93,26 @@ def open_up(value: object) -> object:
     return value.state if isinstance(value, Stub) and not is_module(value) else value
 
 
-def drop_empty(config: object) -> dict:
-    """Leave out what has become empty, since nothing of it was plain."""
-    return {name: item for name, item in config.items() if item != {} and item != []}
-
-
-def collect(module: Stub, prefix: str = "", depth: int = 0) -> dict[str, Record]:
+def collect(module: Stub) -> dict[str, Record]:
     """Collect parameters and persistent buffers as Module.state_dict names them."""
-    if depth > MAX_NESTING:
-        raise Refused(f"has modules nested deeper than {MAX_NESTING}: it is no model")
-    state, found = module.state, {}
-    passing = state.get("_non_persistent_buffers_set") or ()
-    for part in ("_parameters", "_buffers"):
-        for name, item in (state.get(part) or {}).items():
-            if item is None or name in passing:
-                continue
-            if not is_record(item):  # left out, it would be missed by whoever computes with the rest
-                raise Refused(
-                    f"has {show(prefix + str(name))}, which is no plain tensor: save model.state_dict() instead"
-                )
-            found[f"{prefix}{name}"] = item
-    for name, child in (state.get("_modules") or {}).items():
-        if is_module(child):
-            found |= collect(child, f"{prefix}{name}.", depth + 1)
-        if len(found) > MAX_TENSORS:
-            raise Refused(f"has more than the {MAX_TENSORS} tensors that are read")
+    found, waiting, visited = {}, [("", module)], 0
+    while waiting:
+        prefix, module = waiting.pop()
+        visited += 1  # also what holds nothing: modules can be shared, and then be met without end
+        if len(found) > MAX_TENSORS or visited > MAX_TENSORS or len(prefix) > MAX_NAME:
+            raise Refused(f"has more than the {MAX_TENSORS} modules or tensors that are read, or longer names")
+        passing = module.state.get("_non_persistent_buffers_set") or ()
+        for part in ("_parameters", "_buffers"):
+            for name, item in (module.state.get(part) or {}).items():
+                if item is None or name in passing:
+                    continue
+                if not is_record(item):  # left out, it would be missed by whoever computes with the rest
+                    raise Refused(f"has {show(f'{prefix}{name}')}, which is no plain tensor: save model.state_dict()")
+                found[f"{prefix}{name}"] = item
+        children = [(f"{prefix}{name}.", child) for name, child in (module.state.get("_modules") or {}).items()]
+        waiting += [(name, child) for name, child in reversed(children) if is_module(child)]
+    if not found:
+        raise Refused("is a pickled module without any tensor: give the file with the weights")
     return found
 
 
@@ -134,6 +128,8 @@ def materialise(name: str, record: Record, read_storage) -> "Tensor":
         raise Refused(f"has the tensor {show(name)} of a dtype that relxl does not read: convert it and save it again")
     numbers = read_storage(storage)
     there = len(numbers) // BYTES.get(storage.dtype, 1)
+    if storage.numel != there:
+        raise Refused(f"has {there} numbers for {show(name)}, not {storage.numel} as it says: download it again")
     offset += storage.offset
     last = offset + sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
     if prod(shape) == 0:

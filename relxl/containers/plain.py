@@ -42,6 +42,17 @@ def plain(value: object, open_up: Callable = lambda value: value) -> object:
     return {} if taken is LEFT_OUT else taken
 
 
+def take_config(value: object, where: str, open_up: Callable = lambda value: value) -> tuple[dict, list[str]]:
+    """Take a config out of what lies beside weights, with a note; without one the weights can still be looked at."""
+    try:
+        config = plain(value, open_up)
+    except Refused:
+        return {}, [f"{where} has too many values for a config and was left out"]
+    # What has become empty was not plain.
+    kept = {key: item for key, item in config.items() if item != {} and item != []} if isinstance(config, dict) else {}
+    return kept, [f"the config was taken from {where}"] if kept else []
+
+
 def unwrap(value: object, is_tensor: Callable[[object], bool]) -> tuple[dict, list[str]]:
     """Find the dict of names and tensors, directly or one step below. Raises Refused if there is none."""
     if not isinstance(value, dict):

@@ -77,6 +77,7 @@ def deadline(process: subprocess.Popen, seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
+TOO_LONG = "would unfold to more bytes than a file of its size may: it is damaged or made to do harm, do not use it"
 UNSAFE = ", longer than any good file of its size: it is damaged or made to do harm, do not use it"
 
 
@@ -131,10 +132,10 @@ def receive(pipe: BinaryIO, most: int) -> tuple[dict, bytes]:
     if error is not None:
         raise Refused(error if isinstance(error, str) and error.isprintable() else show(error))
     if type(size) is not int or not 0 <= size <= most:
-        raise Refused("would unfold to more bytes than a file of its size may: do not use it")
+        raise Refused(TOO_LONG)
     weights = read_exactly(pipe, size)
     if pipe.read(1):
-        raise EOFError
+        raise Refused(TOO_LONG)
     return facts, weights
 
 

@@ -75,7 +75,6 @@ class XLNetModel(CanonicalModel):
         """
         mem_len = 0 if mems is None else mems[0].shape[1]
         keep, differ = self.sides(tokens.shape, mem_len, segments, visible, perm_mask)
-        rule = self.rule_at(mem_len) if rule is None else rule
         return self.read(self.embed(tokens), mems, clamp_len, rule, keep, differ)
 
     def sides(

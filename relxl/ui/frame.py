@@ -11,7 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
-from relxl.checkpoint import Checkpoint, describe, list_checkpoints
+from relxl.census import describe
+from relxl.checkpoint import Checkpoint, list_checkpoints
 from relxl.config import TrainConfig
 from relxl.language import _
 from relxl.trace import split_memory

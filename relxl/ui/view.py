@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.causality import Causality, LayerLeak, causality_test, layer_leaks, model_stages, stage_names
-from relxl.checkpoint import PARTS, Checkpoint, open_checkpoint
+from relxl.checkpoint import Checkpoint, open_checkpoint
 from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
@@ -43,7 +43,8 @@ class Source(NamedTuple):
 
 def source_of(folder: Path) -> Source:
     """Identify a checkpoint folder by its files, without reading the weights."""
-    stats = [(name, (folder / name).stat()) for name in PARTS if (folder / name).exists()]
+    files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
+    stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return Source(str(folder), tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats))
 
 
