@@ -30,6 +30,14 @@ TRAINING_PARTS = {  # what is shown of training.json: part -> (name, its kind)
 }
 
 
+class UnansweredError(CheckpointError):
+    """Say that a file can not be read before a question is answered; `ask` names it."""
+
+    def __init__(self, message: str, ask: str):
+        super().__init__(message)
+        self.ask = ask
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """Hold an opened checkpoint. The model is shared by all who look at it, so it is never changed."""
@@ -86,7 +94,8 @@ def open_checkpoint(
             opened = open_tensors(weights.tensors, config, chosen, dtype)
         return Checkpoint(called, read_vocab(weights, opened), parse_training(weights), opened, weights)
     except (FamilyError, CheckpointError) as error:
-        raise CheckpointError(f"{called or 'the file'}: {error}") from None
+        message, ask = f"{called or 'the file'}: {error}", getattr(error, "ask", None)
+        raise (UnansweredError(message, ask) if ask else CheckpointError(message)) from None
 
 
 def open_own(weights: Weights, config: dict, dtype: torch.dtype) -> Opened:

@@ -30,9 +30,17 @@ ABSOLUTE_TERMS = {
 }
 
 
-def terms_of(positions: str) -> dict[str, Term]:
-    """Give the four terms of a model with relative ("learned", "sinusoid") or "absolute" positions."""
-    return ABSOLUTE_TERMS if positions == "absolute" else RELATIVE_TERMS
+SEGMENT_TERMS = {
+    "segment_content": Term("e", "q<sub>i</sub> · s<sub>ij</sub>", CURVES[4]),
+    "segment_bias": Term("f", "r<sub>s</sub> · s<sub>ij</sub>", CURVES[5]),
+}
+
+
+def terms_of(positions: str, segments: bool = False) -> dict[str, Term]:
+    """Give the terms of a model with relative ("learned", "sinusoid") or "absolute" positions, and of its segments."""
+    if positions == "absolute":
+        return ABSOLUTE_TERMS
+    return RELATIVE_TERMS | (SEGMENT_TERMS if segments else {})
 
 
 @dataclass(frozen=True)

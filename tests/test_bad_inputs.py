@@ -200,22 +200,25 @@ def check_sentence(text: str, name: str) -> None:
     assert not re.search(r"[.!?] [A-Z]|Traceback|weights_only|Error", text), text
 
 
+READY = "import os, signal, sys, time; w = sys.stdout.buffer.write; w(b'R'); sys.stdout.flush(); "
+READ = READY + "sys.stdin.buffer.read(); "
 CHILDREN = {  # what a child does in place of reading -> what is said
     "import time; time.sleep(60)": "the process that reads such files did not start",
-    "print('R', end='', flush=True); import time; time.sleep(60)": "took too long to read",
-    "print('R', end='', flush=True); import sys; sys.stdin.buffer.read(); import time; time.sleep(60)": "took too long",
-    "print('R', end='', flush=True); import os; os.abort()": "was ended by SIGABRT",
-    "print('R', end='', flush=True); import os; os.kill(os.getpid(), 11)": "was ended by SIGSEGV",
-    "print('R', end='', flush=True); import os, signal; os.kill(os.getpid(), signal.SIGXCPU)": "took too long to read",
-    "print('R', end='', flush=True); raise SystemExit(3)": "broke off",
-    "print('R' * 1000, end='')": "broke off|not what they seem",
-    "import sys; sys.stdout.buffer.write(b'R' + bytes(7) + b'\\x7f')": "broke off|not what they seem",
-    "import sys; sys.stdout.buffer.write(b'R\\2' + bytes(7) + b'[]')": "broke off|not what they seem",
-    """import sys; sys.stdout.buffer.write(b'R\\x10' + bytes(7) + b'{"bytes": 1e999}')""": "more bytes",
-    """import sys; sys.stdout.buffer.write(b'R\\x16' + bytes(7) + b'{"bytes": 99999999999}')""": "more bytes",
-    """import sys; sys.stdout.buffer.write(b'R\\x0c' + bytes(7) + b'{"bytes": 5}' + b'x' * 9)""": "more bytes",
-    """import sys; w = sys.stdout.buffer.write; w(b'R\\x0c' + bytes(7) + b'{"bytes": 0}')
-while True: w(bytes(10**6))""": "more bytes",
+    READY + "time.sleep(60)": "took too long to read",
+    READ + "time.sleep(60)": "took too long to read",
+    READ + "os.abort()": "was ended by SIGABRT",
+    READ + "os.kill(os.getpid(), signal.SIGSEGV)": "was ended by SIGSEGV",
+    READ + "os.kill(os.getpid(), signal.SIGXCPU)": "took too long to read",
+    READ + "sys.exit(3)": "broke off",
+    READ + "w(b'R' * 1000)": "broke off",
+    READ + "w(b'\\2' + bytes(7) + b'[]')": "broke off",
+    READ + """w(b'\\x10' + bytes(7) + b'{"bytes": 1e999}')""": "more bytes",
+    READ + """w(b'\\x16' + bytes(7) + b'{"bytes": 99999999999}')""": "more bytes",
+    READ + """w(b'\\x0c' + bytes(7) + b'{"bytes": 5}' + b'x' * 9)""": "more bytes",
+    READ + """w(b'\\x0c' + bytes(7) + b'{"bytes": 0}' + bytes(10**8))""": "more bytes",
+    READ + """w(b'\\x0c' + bytes(7) + b'{"bytes": 5}' + b'x' * 5)""": "is a damaged safetensors file",
+    READ + """w(b'\\x1d' + bytes(7) + b'{"bytes": 0, "error": "a\\\\nb"}')""": r"'a\\nb'",
+    READ + """w(b'\\x1a' + bytes(7) + b'{"bytes": 0, "config": []}')""": "not what they seem",
 }
 
 

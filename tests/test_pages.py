@@ -221,10 +221,10 @@ def test_an_unpinned_cell_is_not_explained():
 def test_a_broken_checkpoint_is_one_sentence_and_the_page_stays(monkeypatch, tmp_path):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "config.json").write_text("{")
-    monkeypatch.setattr("relxl.ui.frame.CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("relxl.ui.library.BUNDLED", tmp_path)
     app = open_app()
     assert not app.exception and len(app.error) == 1 and "has no model" in app.error[0].value.replace("\\", "")
-    monkeypatch.setattr("relxl.ui.frame.CHECKPOINTS", tmp_path / "empty")
+    monkeypatch.setattr("relxl.ui.library.BUNDLED", tmp_path / "empty")
     app = open_app()
     assert not app.exception and "make train" in app.error[0].value.replace("\\", "")
 
@@ -236,6 +236,6 @@ def test_a_model_with_nan_weights_is_shown_as_what_it_is(monkeypatch, tmp_path):
     state["layers.0.attn.w_q.weight"] = torch.full_like(state["layers.0.attn.w_q.weight"], torch.nan)
     checkpoint.model.load_state_dict(state, assign=True)
     save_checkpoint(tmp_path / "broken", checkpoint.model, checkpoint.vocab, {})
-    monkeypatch.setattr("relxl.ui.frame.CHECKPOINTS", tmp_path)
+    monkeypatch.setattr("relxl.ui.library.BUNDLED", tmp_path)
     app = open_app(SCORE_TERMS, l="0")
     assert healthy(app) and any("not exact" in str(badge.proto) for badge in app.main)

@@ -52,7 +52,6 @@ def prepare(job: str) -> None:
     import relxl.containers.bundles  # noqa: F401
 
     codecs.lookup("cp437")  # of names in a zip that are not marked as UTF-8
-
     if job != "yaml":
         import torch
 

@@ -44,15 +44,27 @@ def convert(path: Path, out: Path | None = None, trust: bool = False) -> Convert
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise Refused(f"has more than the {MAX_BYTES} bytes that relxl opens")
-        value, read_storage = read_inert(data)
-        records, config, notes = sort_out(value)
-        tensors = {name: materialise(name, record, read_storage) for name, record in records.items()}
+        tensors, config, notes = take_apart(data)
     from safetensors.torch import save
 
     write_atomic(out / "model.safetensors", save(tensors))
     if config:
         write_atomic(out / "config.json", json.dumps(config, indent=1).encode())
     return Converted(out, len(tensors), len(config), tuple(notes))
+
+
+def take_apart(data: bytes) -> tuple[dict[str, "Tensor"], dict, list[str]]:
+    """Give the tensors, the plain config and notes of the bytes of a torch file. Raises Refused."""
+    try:
+        value, read_storage = read_inert(data)
+        records, config, notes = sort_out(value)
+        return {name: materialise(name, record, read_storage) for name, record in records.items()}, config, notes
+    except Refused:
+        raise
+    except MemoryError:
+        raise Refused("claims more memory than there is: it is damaged or made to do harm, do not use it") from None
+    except Exception as error:  # a damaged pickle or zip can raise any class
+        raise Refused(f"can not be unpickled ({type(error).__name__}): it is damaged, download it again") from None
 
 
 def sort_out(value: object) -> tuple[dict[str, Record], dict, list[str]]:

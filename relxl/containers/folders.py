@@ -174,7 +174,7 @@ def read_config(folder: Path, name: str, data: bytes) -> tuple[dict, list[str]]:
     """Read a config to a dict, and say what is odd about it."""
     with naming(folder / name):
         if name.endswith(".yaml"):
-            value = ask_child("yaml", io.BytesIO(data), len(data)).facts["config"]
+            value = ask_child("yaml", io.BytesIO(data), len(data)).config
             return value, [f"the config was taken from {name}"]
         value, twice = load_json(data)
         notes = [f"{name} has {show(key)} twice, the last counts" for key in twice[:3]]

@@ -118,9 +118,7 @@ def read_part(file: BinaryIO, size: int, name: str) -> Part:
             raise Refused("became shorter while it was read: open it again when it is written")
         return Part(load_checked(data), {}, hashlib.sha256(data).hexdigest(), "safetensors", ())
     answer = ask_child(kind, file, size)
-    facts, tensors = answer.facts, load_checked(answer.weights)
-    notes = facts.get("notes")
-    return Part(tensors, facts["config"], answer.digest, str(facts["container"]), tuple(map(str, notes)))
+    return Part(load_checked(answer.weights), answer.config, answer.digest, answer.container, answer.notes)
 
 
 KINDS = {

@@ -26,11 +26,13 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THRE
 
 @dataclass(frozen=True)
 class Answer:
-    """Hold what the child said of a file; `weights` are safetensors bytes that nobody has checked yet."""
+    """Hold what the child said of a file."""
 
     digest: str  # sha256 of the bytes that the child was given, taken here
-    facts: dict
-    weights: bytes
+    container: str
+    config: dict
+    notes: tuple[str, ...]
+    weights: bytes  # of a safetensors file that nobody has checked yet
 
 
 def ask_child(job: str, file: BinaryIO, size: int) -> Answer:
@@ -54,7 +56,7 @@ def ask_child(job: str, file: BinaryIO, size: int) -> Answer:
         with deadline(process, most_seconds(size)):
             digest = send(process.stdin, file, size)
             facts, weights = receive(process.stdout, most_unfolded(size) + MAX_HEADER)
-        return Answer(digest, facts, weights)
+        return make_answer(digest, facts, weights)
     finally:
         kill(process)
         for pipe in (process.stdin, process.stdout):
@@ -137,6 +139,15 @@ def receive(pipe: BinaryIO, most: int) -> tuple[dict, bytes]:
     if pipe.read(1):
         raise Refused(TOO_LONG)
     return facts, weights
+
+
+def make_answer(digest: str, facts: dict, weights: bytes) -> Answer:
+    """Check the kinds of what the child said. Raises Refused."""
+    container, config, notes = facts.get("container", ""), facts.get("config", {}), facts.get("notes", [])
+    if not (isinstance(container, str) and isinstance(config, dict) and isinstance(notes, list)):
+        raise Refused("can not be read, since its contents are not what they seem: do not use it")
+    notes = (note if isinstance(note, str) and note.isprintable() else show(note, 200) for note in notes)
+    return Answer(digest, container, config, tuple(notes), weights)
 
 
 def read_exactly(pipe: BinaryIO, size: int) -> bytes:

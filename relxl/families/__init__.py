@@ -22,7 +22,7 @@ from relxl.families import (
     wav2vec2_conformer,
     xlnet,
 )
-from relxl.families.family import Family, FamilyError, Reader, Setting, Shapes, answers, listed, shapes_of
+from relxl.families.family import Ask, Family, FamilyError, Reader, Setting, Shapes, answers, listed, shapes_of
 from relxl.families.refused import reason_to_refuse
 
 FAMILIES: tuple[Family, ...] = (  # in the order of the questions: what is asked first is the more special
@@ -84,14 +84,17 @@ def open_tensors(
     """
     match = recognise(shapes_of(tensors))
     chosen = dict(chosen or {})
-    name = chosen.pop("family", None)
+    name, origin = chosen.pop("family", None), "chosen"
     if name is None and config.get("family") in BY_NAME:
-        name = config["family"]
+        name, origin = config["family"], "file"
     family = match.families[0] if name is None else BY_NAME.get(name)
     if family not in match.families:
         possible = " or ".join(family.name for family in match.families)
         raise FamilyError(f"family {str(name)[:40]!r} was chosen, but the names in this file are those of {possible}")
     settings = answers(family, config, chosen)
+    if len(match.families) > 1:
+        ask = Ask("family", match.families[0].name, tuple(family.name for family in match.families))
+        settings = (Setting(ask, family.name, "assumed" if name is None else origin), *settings)
     reader = Reader(tensors, dtype, config)
     try:
         model = family.build(reader, {setting.ask.name: setting.value for setting in settings})

@@ -24,7 +24,7 @@ class AdaptiveEmbedding:
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """Look tokens up and scale by sqrt(d_model): [batch query] -> [batch query d_model]."""
-        cluster = torch.bucketize(tokens, torch.tensor(self.cutoffs, device=tokens.device), right=True)
+        cluster = torch.bucketize(tokens.contiguous(), torch.tensor(self.cutoffs, device=tokens.device), right=True)
         rows = None
         for i, (table, projection) in enumerate(zip(self.tables, self.projections, strict=True)):
             place = cluster == i if len(self.tables) > 1 else torch.ones_like(tokens, dtype=torch.bool)
@@ -127,7 +127,8 @@ def cutoffs_of(tables: tuple[Tensor, ...], told: tuple[int, ...] | None, n_tail:
         came = "there is none" if told is None else f"{list(told)} came"
         raise FamilyError(
             f"the vocabulary of {n_token} tokens is cut into {n_tail + 1} clusters and the tensors do not say where: "
-            f"give cutoffs of {n_tail} rising numbers below {n_token} ({came})"
+            f"give cutoffs of {n_tail} rising numbers below {n_token} ({came})",
+            ask="cutoffs",
         )
     return told
 

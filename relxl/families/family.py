@@ -20,7 +20,11 @@ LONGEST_LIST = 6  # names that a sentence lists
 
 
 class FamilyError(ValueError):
-    """Say in one sentence what came, what was expected and what to do."""
+    """Say in one sentence what came, what was expected and what to do; `ask` names a question to be answered first."""
+
+    def __init__(self, message: str, ask: str | None = None):
+        super().__init__(message)
+        self.ask = ask
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 A page calls `ui.page(...)` for what it looks at, the sections of its own module, the picture first, and `ui.finish`:
 
     frame.py        the head of a page, the sidebar, the doors
+    chooser.py      what is looked at: checkpoint, text or hidden states, layer, head; card.py says what it is
+    library.py      which checkpoints there are, uploads, and answers to what the weights can not tell
     state.py        controls that keep their value over pages and in the link
     view.py         what a page looks at, and the caches behind it
     matrix.py       the matrix view, mounted
@@ -21,8 +23,9 @@ import os
 # alone takes 50. It is read when torch is first imported, so it stands before everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from relxl.ui.frame import doors, finish, model_card, page, plain_page
+from relxl.ui.card import model_card
+from relxl.ui.frame import doors, finish, page, plain_page, weights_page
 from relxl.ui.show import let_paint
 from relxl.ui.state import kept_cell, pick_cell
 
-__all__ = ["doors", "finish", "kept_cell", "let_paint", "model_card", "page", "pick_cell", "plain_page"]
+__all__ = ["doors", "finish", "kept_cell", "let_paint", "model_card", "page", "pick_cell", "plain_page", "weights_page"]

@@ -1,34 +1,19 @@
 """The frame of every page: its question, the proof badge, and the sidebar with its shared controls."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relxl import diagnostics, style
-from relxl.census import describe
-from relxl.checkpoint import Checkpoint, list_checkpoints
-from relxl.config import TrainConfig
+from relxl.checkpoint import UnansweredError
 from relxl.language import _
-from relxl.trace import split_memory
+from relxl.ui.chooser import Look, choose_look, choose_view
+from relxl.ui.library import answer_box
 from relxl.ui.show import escape, show_proof
-from relxl.ui.state import Kept, keep, write_link
-from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, source_of
-from relxl.vocab import show_token
+from relxl.ui.state import write_link
+from relxl.ui.view import View
 
-ROOT = Path(__file__).parents[2]
-CHECKPOINTS = ROOT / "checkpoints"
-FIRST_CHECKPOINT = "shakespeare-learned"
-MAX_CHARACTERS = 20_000
-LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
-LONGER_SEGMENTS = (512, 1024, 2048)
-USUAL_MASK = {name: getattr(TrainConfig, name) for name in ("mask_order", "mask_fill", "mask_fault")}
-DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
 SPACING = """
 .stMainBlockContainer {padding: 2.5rem 3.5rem 3rem}
 [data-testid=stSidebarHeader] {height: 2rem; padding-bottom: 0; margin-bottom: 0}
@@ -91,6 +76,15 @@ def all_pages() -> dict[str, Page]:
             _("What does the starting scale do to attention?"),
             _("A fresh layer, drawn from a seed. Move the scale: too small and it averages, too large and it stares."),
         ),
+        "checkpoint": Page(
+            "pages/8_Checkpoint.py",
+            _("Checkpoint"),
+            _("What is in this file?"),
+            _(
+                "Whose it is and how it was recognised, what the weights can not tell, and what position alone says in "
+                "every head, without any input."
+            ),
+        ),
         "max_len": Page(
             "pages/7_Max_len.py",
             _("Max len"),
@@ -109,12 +103,25 @@ def page(name: str) -> View:
     The sidebar is not drawn yet: its values are known without it, and the picture comes first. `finish` draws it.
     """
     corner = draw_head(all_pages()[name], [5, 1])
+    return look_at(lambda controls: choose_view(controls, corner))
+
+
+def weights_page(name: str) -> Look:
+    """Draw the head of a page that looks at a checkpoint and runs nothing; give the checkpoint, layer and head."""
+    draw_head(all_pages()[name], [1])
+    return look_at(choose_look)
+
+
+def look_at(choose: Callable[[list[Callable[[], object]]], object]):
+    """Find out what is looked at, or stop with one clear sentence beside the sidebar's controls."""
     controls: list[Callable[[], object]] = []
     try:
-        return choose_view(controls, corner)
+        return choose(controls)
     except (ValueError, OSError) as error:
         draw_sidebar(controls)
         st.error(escape(str(error)))
+        if isinstance(error, UnansweredError):
+            answer_box(error.ask)
         st.stop()
 
 
@@ -134,13 +141,13 @@ def draw_head(this: Page, widths: list[int]) -> DeltaGenerator:
     return columns[-1]
 
 
-def finish(view: View | None = None, proof: bool = True) -> None:
+def finish(view: View | Look | None = None, proof: bool = True) -> None:
     """Draw what the picture must not wait for: the sidebar, and in the corner whether what is shown is exact.
 
     A page that does not show scores of the loaded checkpoint has nothing to prove.
     """
     draw_sidebar(view.controls if view else ())
-    if view and proof:
+    if isinstance(view, View) and proof:
         with view.corner:
             show_proof(view.proof)
 
@@ -155,128 +162,6 @@ def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
     write_link()
 
 
-def choose_view(controls: list[Callable[[], object]], corner: DeltaGenerator) -> View:
-    """Find out what is looked at, and collect in `controls` what the sidebar will draw, each below what it depends on.
-
-    Raises ValueError with one sentence when there is nothing to look at.
-    """
-    names = list_checkpoints(CHECKPOINTS)
-    if not names:
-        raise ValueError(_("There is no checkpoint in {folder}: run `make train`.").format(folder=CHECKPOINTS))
-    chosen = keep("ck", FIRST_CHECKPOINT if FIRST_CHECKPOINT in names else names[0], names)
-    controls.append(lambda: st.selectbox(_("Checkpoint"), names, **chosen.widget))
-    source = source_of(CHECKPOINTS / chosen.value)
-    checkpoint = cached_checkpoint(source.folder, source.stamp)
-    config = checkpoint.config
-    controls.append(lambda: show_card(checkpoint))
-
-    source = choose_text(checkpoint, source, controls)
-    terms = list(style.terms_of(config.positions))
-    with waiting(source, corner):
-        best_layer, best_head = diagnostics.most_telling_head(cached_measures(source), terms)
-    layers, heads = range(config.n_layer), range(config.n_head)
-    layer, head = keep("l", best_layer, layers), keep("h", best_head, heads)
-    pick = partial(st.segmented_control, required=True)
-    controls.append(lambda: pick(_("Layer"), layers, format_func="L{}".format, **layer.widget))
-    controls.append(lambda: pick(_("Head"), heads, format_func="H{}".format, **head.widget))
-    shown = [show_token(checkpoint.vocab.tokens[i]) for i in np.frombuffer(source.ids, np.int32)]
-    dark = st.context.theme.type == "dark"
-    return View(checkpoint, source, shown, layer.value, head.value, dark, corner, tuple(controls))
-
-
-def waiting(source: Source, corner: DeltaGenerator) -> AbstractContextManager:
-    """Say in the corner that a text is read, if it is long enough to wait for."""
-    tokens = len(source.ids) // 4
-    if tokens < LONG_TEXT:
-        return nullcontext()
-    with corner:
-        return st.spinner(_("Reading {n} tokens").format(n=tokens), show_time=True)
-
-
-def choose_text(checkpoint: Checkpoint, source: Source, controls: list[Callable[[], object]]) -> Source:
-    """Find out which run the text, memory and length ask for. Raises ValueError when no token is left."""
-    config, vocab = checkpoint.config, checkpoint.vocab
-    text = keep(text_key(checkpoint), default_text(checkpoint))
-    controls.append(lambda: st.text_area(_("Text"), height=90, max_chars=MAX_CHARACTERS, **text.widget))
-    lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
-    memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
-    controls.append(lambda: draw_lengths(memory, segment, lengths))
-    encoded = vocab.encode(text.value)
-    if encoded.unknown:
-        count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
-        message = _("Left out, because this model does not know them: {count} characters ({some})")
-        controls.append(partial(st.caption, escape(message.format(count=count, some=some))))
-    if not encoded.ids:
-        message = _(
-            "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
-        )
-        raise ValueError(message.format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12])))
-    mem_len = max(config.mem_len, segment.value) if memory.value else 0
-    used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
-    if used < len(encoded.ids):
-        message = _("{n} tokens; the last {used} are looked at, {memory} of them as memory.")
-        controls.append(partial(st.caption, message.format(n=len(encoded.ids), used=used, memory=mem_len)))
-    return source._replace(ids=np.array(encoded.ids[-used:], np.int32).tobytes(), mem_len=mem_len)
-
-
-def text_key(checkpoint: Checkpoint) -> str:
-    """Name the text's control: it is kept for each vocabulary, a Chinese model does not get the English one's."""
-    return f"text {hash(checkpoint.vocab)}"
-
-
-def draw_lengths(memory: Kept, segment: Kept, lengths: list[int]) -> None:
-    left, right = st.columns(2)
-    names = {0: _("off"), 1: _("on")}
-    left.segmented_control(_("Memory"), (0, 1), format_func=names.get, required=True, **memory.widget)
-    help = _("Most tokens in the segment; as many before them are memory. The first is the length of the training.")
-    right.selectbox(_("Segment"), lengths, help=help, **segment.widget)
-
-
-def default_text(checkpoint: Checkpoint) -> str:
-    """Take the first lines of the validation sample that the checkpoint brings along."""
-    sample = checkpoint.training.get("sample", {}).get("text", "".join(checkpoint.vocab.tokens))
-    first = next((i for i, character in enumerate(sample) if character.isalnum()), 0)
-    start = sample[first : first + DEFAULT_CHARACTERS]
-    return start[: start.rfind("\n")] if "\n" in start else start
-
-
-def position_name(checkpoint: Checkpoint) -> str:
-    names = {
-        "learned": _("relative, learned table"),
-        "sinusoid": _("relative, sinusoid"),
-        "absolute": _("absolute, sinusoid"),
-    }
-    return names[checkpoint.config.positions]
-
-
-def show_card(checkpoint: Checkpoint) -> None:
-    """Show what the checkpoint is, in three lines."""
-    config, training = checkpoint.config, checkpoint.training
-    lines = [
-        _("{layers} layers × {heads} heads, d_model {width}, {count} parameters").format(
-            layers=config.n_layer,
-            heads=config.n_head,
-            width=config.d_model,
-            count=f"{checkpoint.n_parameters:,}".replace(",", " "),
-        ),
-        _("positions: {positions}; segment {segment}, memory {memory}").format(
-            positions=position_name(checkpoint), segment=config.segment_len, memory=config.mem_len
-        ),
-    ]
-    loss = training.get("validation", {}).get("loss")
-    if loss is not None:
-        lines.append(
-            _("{text}: validation loss {loss:.3f} nats per token").format(
-                text=escape(training.get("text", {}).get("name", "–")), loss=loss
-            )
-        )
-    train = training.get("train", {})
-    mask = [train.get(name, usual) for name, usual in USUAL_MASK.items()]
-    if mask != list(USUAL_MASK.values()):
-        lines.append(_("trained with a mask that leaks: {mask}").format(mask=escape(", ".join(mask))))
-    st.caption("  \n".join(lines))
-
-
 def doors() -> None:
     """Draw a door to every page but home."""
     for name, door in all_pages().items():
@@ -284,25 +169,3 @@ def doors() -> None:
             with st.container(border=True):
                 st.page_link(door.file, label=f"**{door.name}**")
                 st.caption(door.question)
-
-
-def model_card(view: View) -> None:
-    """Show what the loaded checkpoint is: family, sizes, positions, what it was trained on, its validation loss."""
-    checkpoint = view.checkpoint
-    facts = describe(checkpoint)
-    loss = facts["validation_loss"]
-    rows = {
-        _("checkpoint"): checkpoint.name,
-        _("family"): _("Transformer-XL language model of relxl, character level"),
-        _("size"): _(
-            "{n_layer} layers × {n_head} heads of {d_head}, d_model {d_model}, {parameters} parameters"
-        ).format(**facts),
-        _("positions"): position_name(checkpoint),
-        _("lengths"): _("segment {segment_len}, memory {mem_len}, vocabulary {n_token}").format(**facts),
-        _("trained on"): _("{trained_on}, {steps} steps").format(**facts),
-        _("validation loss"): "–" if loss is None else _("{loss:.3f} nats per token").format(loss=loss),
-        "sha256": checkpoint.digest[:16],
-    }
-    st.markdown("##### " + _("The loaded checkpoint"))
-    lines = [f"| {escape(name)} | {escape(value)} |" for name, value in rows.items()]
-    st.markdown("\n".join(["| | |", "|---|---|", *lines]))

@@ -27,13 +27,13 @@ from relxl.jobs import Progress
 from relxl.language import _
 from relxl.split import HeadTerms
 from relxl.training import split_tokens
-from relxl.ui.frame import ROOT
 from relxl.ui.jobs import show_job
+from relxl.ui.library import ROOT
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import head_grid
 from relxl.ui.show import plain, show
 from relxl.ui.state import chips, keep
-from relxl.ui.view import View, cached_checkpoint
+from relxl.ui.view import Source, View, cached_checkpoint
 from relxl.vocab import Vocab
 
 USUAL = 0.02
@@ -97,14 +97,14 @@ def presets() -> None:
 
 
 def measures(lab: Lab, view: View) -> InitMeasures:
-    return cached_measures(lab, view.source.folder, view.source.stamp)
+    return cached_measures(lab, view.source.checkpoint)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def cached_measures(lab: Lab, folder: str, stamp: tuple) -> InitMeasures:
+def cached_measures(lab: Lab, source: Source) -> InitMeasures:
     x = None
     if lab.ids is not None:
-        model = cached_checkpoint(folder, stamp).model
+        model = cached_checkpoint(source).model
         ids = torch.tensor(np.frombuffer(lab.ids, np.int32)[None].copy()).long()
         x = model.word_emb(ids) * model.config.d_model**0.5
     return measure_init(lab.settings, x, lab.head)

@@ -12,7 +12,7 @@ from relxl.figures import masking as figures
 from relxl.language import _
 from relxl.masking import MaskRule
 from relxl.matrix_view import Grid, Panel, Scale
-from relxl.ui.frame import CHECKPOINTS
+from relxl.ui.library import BUNDLED
 from relxl.ui.masking import fault_names, leak_sentence
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import plain, show
@@ -27,7 +27,7 @@ def rows_and_frontier(view: View, rule: MaskRule) -> None:
     rows, frontier = st.columns(2, gap="large")
     with rows:
         st.markdown("##### " + _("Leak of each row"))
-        tokens = view.tokens[view.source.mem_len :]
+        tokens = view.tokens[view.mem_len :]
         numbers = {"query": np.arange(len(tokens)), "token": tokens, "leak": head.leak, "margin": head.margin}
         if np.nan_to_num(head.leak).any():
             figure = figures.leak_figure(head.leak, tokens, view.dark)
@@ -136,7 +136,7 @@ def mechanisms() -> dict[str, str]:
 
 def recorded() -> None:
     """Show the recorded training of a model whose mask leaked."""
-    file = CHECKPOINTS / LEAKY / "training.json"
+    file = BUNDLED / LEAKY / "training.json"
     if not file.exists():
         return
     training = recorded_training(str(file), file.stat().st_mtime_ns)

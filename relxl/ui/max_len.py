@@ -21,7 +21,8 @@ from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.reading import Reading, with_positions
-from relxl.ui.frame import ROOT, text_key
+from relxl.ui.chooser import text_key
+from relxl.ui.library import ROOT
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
 from relxl.ui.show import plain

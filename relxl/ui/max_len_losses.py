@@ -21,11 +21,11 @@ from relxl.figures.shift import grouped
 from relxl.jobs import Progress
 from relxl.language import _
 from relxl.training import split_tokens
-from relxl.ui.frame import CHECKPOINTS, ROOT
 from relxl.ui.jobs import show_job
+from relxl.ui.library import BUNDLED, ROOT
 from relxl.ui.show import escape, plain, show
 from relxl.ui.state import keep, write_link
-from relxl.ui.view import View, cached_checkpoint
+from relxl.ui.view import Source, View, cached_checkpoint
 
 RECORDED = ROOT / "data" / "max_len.csv"
 COMMAND = " ".join(("python", "-m", "relxl", "sweep", "max-len", "--out", "data/max_len.csv"))
@@ -79,7 +79,7 @@ def read_how(file: str, changed: int) -> dict:
 @st.cache_data(max_entries=16, show_spinner=False)
 def trained_with(name: str) -> dict[str, int]:
     """Give the training's own segment and memory of a bundled checkpoint; nothing where it is not there."""
-    file = CHECKPOINTS / name / "config.json"
+    file = BUNDLED / name / "config.json"
     config = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return {name: config[name] for name in ("segment_len", "mem_len") if name in config}
 
@@ -271,7 +271,7 @@ def measure(view: View) -> None:
         text=name,
     )
     key = f"max_len {checkpoint.digest} {lengths} {characters}"
-    work = partial(measure_work, view.source.folder, view.source.stamp, ROOT / "data" / name, lengths, characters)
+    work = partial(measure_work, view.source.checkpoint, ROOT / "data" / name, lengths, characters)
     home = {"segment_len": config.segment_len}
     show_job(key, title, work, partial(draw_measured, home=home, dark=view.dark))
 
@@ -280,9 +280,9 @@ def job_lengths(config: ModelConfig) -> list[int]:
     return [config.segment_len << n for n in range(3)]
 
 
-def measure_work(folder: str, stamp: tuple, file: Path, lengths: Sequence[int], characters: int) -> Iterator[Progress]:
+def measure_work(source: Source, file: Path, lengths: Sequence[int], characters: int) -> Iterator[Progress]:
     """Measure every variant at every length; the result is the cells so far."""
-    checkpoint = cached_checkpoint(folder, stamp)
+    checkpoint = cached_checkpoint(source)
     config = checkpoint.config
     ids = checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids
     tokens = spread_streams(split_tokens(torch.tensor(ids))[1], characters)

@@ -23,7 +23,7 @@ from relxl.ui.max_len import Wall, is_absolute
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import escape, show
 from relxl.ui.state import keep, write_link
-from relxl.ui.view import View, cached_checkpoint
+from relxl.ui.view import Source, View, cached_checkpoint
 
 MOST = 4096
 DRAWN = (12, 16)  # the largest matrix whose cells are drawn
@@ -38,7 +38,7 @@ def v_bias(view: View, wall: Wall) -> None:
     st.markdown("##### " + _("(d) v_bias: what the wall cuts off"))
     past = terms.distances >= 0
     shown, beyond = terms.v_bias[past], terms.v_bias[past & (terms.distances > (wall.at or 0))]
-    marks = {_("training"): trained, _("memory"): len(terms.mask) if view.source.mem_len else -1}
+    marks = {_("training"): trained, _("memory"): len(terms.mask) if view.mem_len else -1}
     marks = {name: place for name, place in marks.items() if 0 <= place <= wall.largest}
     here = wall.at is not None and wall.at < wall.largest
     alt = _("v_bias of {head} over the distances 0 to {largest}.").format(head=view.label, largest=wall.largest)
@@ -141,8 +141,8 @@ def crowd(sharing: RowSharing, row: int) -> str:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def cached_use(folder: str, stamp: tuple) -> TableUse:
-    return table_use(cached_checkpoint(folder, stamp))
+def cached_use(source: Source) -> TableUse:
+    return table_use(cached_checkpoint(source))
 
 
 def trained_rows(view: View) -> None:
@@ -162,7 +162,7 @@ def trained_rows(view: View) -> None:
         )
         return
     try:
-        use = cached_use(view.source.folder, view.source.stamp)
+        use = cached_use(view.source.checkpoint)
     except ValueError as error:
         st.error(escape(str(error)))
         return

@@ -79,17 +79,18 @@ def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
 def head_grid(
     terms: HeadTerms, looks: dict[str, style.Term], tokens: list[str], label: str, cell: tuple[int, int] | None
 ) -> Grid:
-    """Lay out the six panels of a head: (a) (b) sum over (c) (d) probabilities. Terms and sum share one scale."""
+    """Lay out the panels of a head: (a) (b) sum over (c) (d) probabilities. Terms and sum share one scale."""
     scores = Scale("diverging", shared_limit([*terms.terms.values(), terms.logits], terms.mask), _("score"))
     probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
     panels = {name: term_panel(name, look, terms, scores) for name, look in looks.items()}
-    first, second, third, fourth = panels.values()
-    total = Panel(_("sum"), terms.logits, scores)
+    half = len(panels) // 2
+    terms_shown = list(panels.values())
+    total, attention = Panel(_("sum"), terms.logits, scores), Panel(_("probability"), terms.probs, probs)
     return Grid(
-        panels=(first, second, total, third, fourth, Panel(_("probability"), terms.probs, probs)),
+        panels=(*terms_shown[:half], total, *terms_shown[half:], attention),
         mask=terms.mask,
         tokens=tuple(tokens),
-        columns=3,
+        columns=half + 1,
         label=label,
         pin=cell,
     )
@@ -99,7 +100,7 @@ def term_panel(name: str, look: style.Term, terms: HeadTerms, scale: Scale, titl
     """Make the panel of a term; u_bias and v_bias go over as a strip and a curve."""
     kind, values = {
         "u_bias": ("strip", terms.u_bias),
-        "v_bias": ("curve", terms.v_bias),
+        "v_bias": ("curve", terms.v_bias) if terms.diagonal else ("matrix", terms.terms.get(name)),
     }.get(name, ("matrix", terms.terms.get(name)))
     return Panel(title or f"({look.letter}) {name}", values, scale, kind, "" if title else look.formula, look.colour)
 
@@ -137,7 +138,7 @@ def where_it_looks(view: View, query: int) -> str:
         "Query {query} {query_token} gives {p} of its attention to key {key} {key_token} at distance {distance}."
     ).format(
         query=query,
-        query_token=code(view.tokens[view.source.mem_len + query]),
+        query_token=code(view.tokens[view.mem_len + query]),
         p=style.percent(terms.probs[query, key]),
         key=key,
         key_token=code(view.tokens[key]),
@@ -152,23 +153,24 @@ def explanation(view: View, pinned: tuple[int, int] | None) -> None:
         st.caption(_("Click a cell of a matrix, or set query and key."))
         return
     query, key = pinned
-    terms, cell, d_head = view.terms, view.cell(query, key), view.checkpoint.config.d_head
-    table = diagnostics.cell_table(cell, d_head**-0.5)
+    terms, cell, scale = view.terms, view.cell(query, key), view.attn.scale
+    table = diagnostics.cell_table(cell, scale)
     outcome = _("the mask hides it, so its probability is 0")
     if terms.mask[query, key]:
         outcome = _("its probability is **{p}**").format(p=style.number(terms.probs[query, key]))
     st.markdown(
         _(
-            "Query {query} {query_token} at key {key} {key_token}, distance {distance}: four dot products over "
-            "{d_head} dimensions, times the scale 1/√{d_head} = {scale}, add up to the score **{score}**; {outcome}."
+            "Query {query} {query_token} at key {key} {key_token}, distance {distance}: {n} dot products over "
+            "{d_head} dimensions, times the scale {scale}, add up to the score **{score}**; {outcome}."
         ).format(
             query=query,
-            query_token=code(view.tokens[view.source.mem_len + query]),
+            query_token=code(view.tokens[view.mem_len + query]),
             key=key,
             key_token=code(view.tokens[key]),
             distance=style.number(int(terms.distance[query, key])),
-            d_head=d_head,
-            scale=style.number(d_head**-0.5),
+            n=len(cell),
+            d_head=view.checkpoint.config.d_head,
+            scale=style.number(scale),
             score=style.number(table.loc["sum", "scaled"]),
             outcome=outcome,
         )
@@ -198,7 +200,7 @@ def biases(view: View) -> None:
     terms, looks = view.terms, view.looks
     if terms.u_bias is None or terms.v_bias is None:
         return
-    config, mem_len, query_len = view.checkpoint.config, view.source.mem_len, len(terms.mask)
+    config, mem_len, query_len = view.checkpoint.config, view.mem_len, len(terms.mask)
     strip, curve = st.columns(2, gap="large")
     with strip:
         st.markdown("##### " + _("(c) u_bias: one number a key"))
@@ -210,11 +212,11 @@ def biases(view: View) -> None:
         show(figure, key="u_bias", alt=alt, table=lambda: frame)
     with curve:
         st.markdown("##### " + _("(d) v_bias: one number a distance"))
-        past = terms.distances >= 0
+        past = terms.distances >= 0 if view.trace.rule.sees == "past" else np.ones(len(terms.distances), bool)
         top = int(terms.distances[past][terms.v_bias[past].argmax()])
         alt = _("Among the visible distances v favours {distance} most.").format(distance=top)
         st.caption(_("What a distance adds whatever stands there.") + " " + alt)
-        marks = {_("segment"): query_len} if mem_len else {}
+        marks = {_("segment"): query_len} if mem_len and terms.diagonal else {}
         if config.clamp_len is not None:
             marks[_("clamp")] = config.clamp_len
         figure = figures.curve_figure(terms.v_bias, terms.distances, looks["v_bias"], marks, view.dark)
@@ -272,7 +274,7 @@ def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
         pin=(cell[0] - cut, cell[1]) if cell and cell[0] >= cut else None,
         axes=False,
         chosen=tuple(range(view.head, len(panels), len(heads))),
-        seam=view.source.mem_len,
+        seam=view.mem_len,
     )
     matrix_view(
         grid,

@@ -21,10 +21,12 @@ from relxl.ui.show import code
 # queries, memory, causal mask (0 or 1), step; of the page Masking: order, fill, dtype, fault, window, layers;
 # of the page Initialisation: scale, apart (0 or 1) with the five scales, d_model, length, heads, seed, positions,
 # input, head shown; of the page Max len: wall, direction, and of its index matrix queries, keys, memory, max_len; of
-# its recorded result checkpoint, memory, segment.
+# its recorded result checkpoint, memory, segment; answers that the weights can not give, as JSON; where XLNet's second
+# segment starts.
 LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
 LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
 LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
+LINK += ("a", "sg")
 
 
 class FromLink(str):
@@ -68,6 +70,8 @@ def remember(name: str) -> None:
     kept_values()[name] = st.session_state[f"control_{name}"]
     if name in ("q", "k"):
         choose(c=1)  # who sets a query or a key wants to see the cell
+    if name == "ck":
+        choose(a="")  # another file is asked other questions
 
 
 def choose(**values: Any) -> None:

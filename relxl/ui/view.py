@@ -18,34 +18,46 @@ from streamlit.delta_generator import DeltaGenerator
 from relxl import diagnostics, style
 from relxl.causality import Causality, LayerLeak, causality_test, layer_leaks, model_stages, stage_names
 from relxl.checkpoint import Checkpoint, open_checkpoint
+from relxl.export import read_hidden
 from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
 from relxl.split import HeadTerms, LayerTerms
-from relxl.trace import MaskedHead, Trace, run
+from relxl.trace import MaskedHead, Trace, run, run_hidden
 from relxl.training import token_loss
 
 LAST_QUERIES = 256  # of a long text, all heads at once are looked at for so many queries
 CHANGED_TOKENS = 48  # of a text, so many last tokens are changed in turn by the causality test
 FILLS = -np.logspace(-1, 5, 121)  # finite fills whose leak is drawn
 TOLERANCE = 1e-6  # a leak below it counts as none where a fill is called safe
+RANDOM_FRAMES = 64  # of hidden states that nobody gave
 LOSS_TOKENS = 512  # of a long text, the loss under a rule is that of so many last tokens
 
 
 class Source(NamedTuple):
     """Identify a checkpoint and a run of it."""
 
-    folder: str
+    path: str
     stamp: tuple  # name, time and size of each file: another state of the folder is another checkpoint
+    name: str
+    answers: tuple[tuple[str, object], ...] = ()  # to what the weights can not tell
     ids: bytes = b""  # of int32: a tuple of two thousand numbers takes longer to hash than a head to split
     mem_len: int = 0
+    segment_at: int = 0  # query at which a second segment starts, 0 for no segments
+    hidden: str = ""  # file of hidden states; random ones where a model needs some and there is none
+
+    @property
+    def checkpoint(self) -> "Source":
+        """Identify the checkpoint alone."""
+        return Source(self.path, self.stamp, self.name, self.answers)
 
 
-def source_of(folder: Path) -> Source:
-    """Identify a checkpoint folder by its files, without reading the weights."""
-    files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-    stats = [(path.name, path.stat()) for path in files if path.is_file()]
-    return Source(str(folder), tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats))
+def source_of(path: Path, name: str = "", answers: tuple[tuple[str, object], ...] = ()) -> Source:
+    """Identify a checkpoint by its file or the files of its folder, without reading the weights."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path] if path.exists() else []
+    stats = [(file.name, file.stat()) for file in files if file.is_file()]
+    stamp = tuple((file, stat.st_mtime_ns, stat.st_size) for file, stat in stats)
+    return Source(str(path), stamp, name or path.name, answers)
 
 
 @dataclass(frozen=True)
@@ -70,8 +82,23 @@ class View:
         return len(self.tokens)
 
     @property
+    def mem_len(self) -> int:
+        """Count the keys before the segment: memory tokens, and zeros where a family starts with them."""
+        return self.trace.mem_len
+
+    @property
+    def attn(self):
+        """Give the attention of the chosen layer."""
+        return self.checkpoint.model.layers[self.layer].attn
+
+    @property
+    def trace(self) -> Trace:
+        """Give the run that is looked at."""
+        return cached_trace(self.source)
+
+    @property
     def looks(self) -> dict[str, style.Term]:
-        return style.terms_of(self.checkpoint.config.positions)
+        return style.terms_of(self.checkpoint.config.positions, segments=self.trace.differs is not None)
 
     @cached_property
     def terms(self) -> HeadTerms:
@@ -129,14 +156,35 @@ class View:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def cached_checkpoint(folder: str, stamp: tuple) -> Checkpoint:
-    return open_checkpoint(folder)
+def cached_checkpoint(source: Source) -> Checkpoint:
+    return open_checkpoint(source.path, chosen=dict(source.answers), name=source.name)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def cached_trace(source: Source) -> Trace:
-    model = cached_checkpoint(source.folder, source.stamp).model
-    return run(model, torch.tensor(np.frombuffer(source.ids, np.int32)[None].copy()).long(), source.mem_len)
+    checkpoint = cached_checkpoint(source.checkpoint)
+    if not checkpoint.config.n_token:
+        return hidden_trace(source, checkpoint)
+    tokens = torch.tensor(np.frombuffer(source.ids, np.int32)[None].copy()).long()
+    segments = None
+    if source.segment_at:
+        segments = (torch.arange(tokens.shape[1] - source.mem_len) >= source.segment_at).long()[None]
+    return run(checkpoint.model, tokens, source.mem_len, segments=segments)
+
+
+def random_frames(checkpoint: Checkpoint) -> int:
+    """Say how many random frames are read where none are given: no more than a learned table has distances."""
+    config = checkpoint.config
+    return min(RANDOM_FRAMES, config.max_len) if config.positions == "learned" else RANDOM_FRAMES
+
+
+def hidden_trace(source: Source, checkpoint: Checkpoint) -> Trace:
+    """Run a model that reads hidden states on those of a file, or on random ones: N(0, 1), always the same."""
+    if source.hidden:
+        given = read_hidden(Path(source.hidden), checkpoint)
+        return run_hidden(checkpoint.model, given.hidden, given.mems, visible=given.visible)
+    shape = 1, random_frames(checkpoint), checkpoint.config.d_model
+    return run_hidden(checkpoint.model, torch.randn(shape, generator=torch.Generator().manual_seed(0)))
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)  # 67 MB each at 2,048 tokens
