@@ -1,20 +1,24 @@
 """Find out whether, where and how a model lets the future in: change a token, and see which earlier outputs move.
 
-Three ways, from any model to the layers of ours. All compare bits: a right model gives exactly the same output before
-the changed token, so a leak of 1e-7 is still found. What is compared has the same place in a batch of the same shape,
-because a product may round differently elsewhere.
+Three ways, from any model to the layers of ours and of every family. All compare bits: a right model gives exactly the
+same output before the changed token, so a leak of 1e-7 is still found. What is compared has the same place in a batch
+of the same shape, because a product may round differently elsewhere. A model that reads hidden states has frames
+[d_model] where others have tokens.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from relxl.masking import FAULTS, RIGHT_RULE, MaskedScores, MaskRule, attention_probs, mask_scores, shift_mask
+from relxl.canonical import CanonicalModel
+from relxl.masking import FAULTS, MaskedScores, MaskRule, attention_probs, mask_scores, shift_mask
 from relxl.model import TransformerXL
 
 CHANGED_AT_ONCE = 16
+Model = TransformerXL | CanonicalModel
+Rules = MaskRule | Sequence[MaskRule] | None  # one, one a layer, or the model's own
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,14 @@ def causality_test(
     """Change every token of a text in turn and measure which outputs of a whole model move.
 
     `forward` takes token ids [batch token] and gives [batch token ...], or a list of such: one a stage, the outputs
-    last. tokens and changed_to are [token] and must differ everywhere. `report` hears how much is done, from 0 to 1.
-    Raises ValueError where the model is not a function of its tokens (dropout left on, say).
+    last. tokens and changed_to are [token], or frames [token d_model], and must differ everywhere. `report` hears how
+    much is done, from 0 to 1. Raises ValueError where the model is not a function of its tokens (dropout left on, say).
     """
-    if tokens.dim() != 1 or tokens.shape != changed_to.shape or (tokens == changed_to).any():
+    one_each = tokens.dim() in (1, 2) and tokens.shape == changed_to.shape
+    if not one_each or (tokens == changed_to).view(len(tokens), -1).all(1).any():
         raise ValueError(
             f"every token needs another one to change to: tokens {list(tokens.shape)} and changed_to "
-            f"{list(changed_to.shape)} must be [token] and differ everywhere"
+            f"{list(changed_to.shape)} must be [token], or [token d_model], and differ everywhere"
         )
     moved = [
         torch.stack([difference(a, b) for a, b in zip(before, after, strict=True)])
@@ -76,7 +81,7 @@ def changed_pairs(
     """Give the stages of a batch of the text, and of the same batch with one token changed in each row."""
     for begin in range(0, len(tokens), CHANGED_AT_ONCE):
         place = torch.arange(begin, min(begin + CHANGED_AT_ONCE, len(tokens)), device=tokens.device)
-        batch = tokens.repeat(len(place), 1)
+        batch = tokens.repeat(len(place), *[1] * tokens.dim())
         before = stages_of(forward, batch)
         if begin == 0 and any(difference(a, b).any() for a, b in zip(before, stages_of(forward, batch), strict=True)):
             raise ValueError(
@@ -101,32 +106,36 @@ def difference(before: Tensor, after: Tensor) -> Tensor:
     return amount.masked_fill(same, 0)[..., None].flatten(2).amax(-1)
 
 
-def stage_names(model: TransformerXL) -> tuple[str, ...]:
+def stage_names(model: Model) -> tuple[str, ...]:
     """Name what `model_stages` gives: the embedding, each layer's output (the last one as the output logits)."""
-    return ("embedding", *(f"L{layer}" for layer in range(len(model.layers))))
+    first = "embedding" if model.config.n_token else "input"
+    return (first, *(f"L{layer}" for layer in range(len(model.layers))))
 
 
-def model_stages(
-    model: TransformerXL, rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE, clamp_len: int | None = None
-) -> Callable[[Tensor], list[Tensor]]:
-    """Make the `forward` that `causality_test` takes of one of our models: what enters each layer, then the outputs."""
+def model_stages(model: Model, rule: Rules = None, clamp_len: int | None = None) -> Callable[[Tensor], list[Tensor]]:
+    """Make the `forward` that `causality_test` takes of a model that opens: what enters each layer, then the outputs.
+
+    A layer's input is what its attention reads. A memory of zeros is there where the family starts with one. A model
+    without tokens reads frames [batch token d_model], and its outputs are its last hidden states.
+    """
 
     def forward(tokens: Tensor) -> list[Tensor]:
-        output = model(tokens, clamp_len=clamp_len, rule=rule)
-        return [*output.hidden, output.output_logits]
+        x = model.embed(tokens) if model.config.n_token else tokens
+        output = model.read(x, clamp_len=clamp_len, rule=rule)
+        return [*output.hidden, output.last_hidden if output.output_logits is None else output.output_logits]
 
     return forward
 
 
-def causality_jacobian(
-    model: TransformerXL, tokens: Tensor, rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE
-) -> Tensor:
+def causality_jacobian(model: Model, tokens: Tensor, rule: Rules = None) -> Tensor:
     """Give |d output_i / d embedding_j| without changing a token: [changed output], as `Causality.moved` lies.
 
-    The output logits of each place are projected on one random direction, so the value is a size, not a norm of all.
+    The outputs of each place are projected on one random direction, so the value is a size, not a norm of all.
     """
-    embedded = model.embed(tokens[None]).detach().requires_grad_()
-    output = model.read(embedded, rule=rule).output_logits[0]
+    embedded = model.embed(tokens[None]) if model.config.n_token else tokens[None]
+    embedded = embedded.detach().clone().requires_grad_()
+    output = model.read(embedded, rule=rule)
+    output = (output.last_hidden if output.output_logits is None else output.output_logits)[0]
     direction = torch.randn(output.shape[-1], generator=torch.Generator().manual_seed(0)).to(output)
     ones = torch.eye(len(tokens), dtype=output.dtype, device=output.device)
     (gradient,) = torch.autograd.grad(output @ direction, embedded, ones, is_grads_batched=True)
@@ -134,9 +143,7 @@ def causality_jacobian(
 
 
 @torch.no_grad()
-def attention_reads(
-    attn: torch.nn.Module, hidden: Tensor, mem_len: int, rule: MaskRule, clamp_len: int | None = None
-) -> Tensor:
+def attention_reads(attn: object, hidden: Tensor, mem_len: int, rule: MaskRule, clamp_len: int | None = None) -> Tensor:
     """Measure how far each query's attention output moves when one key is changed: [query key].
 
     hidden [1 key d_model] is the input of the layer. Keys and values are changed and queries are not, so the diagonal
@@ -154,9 +161,7 @@ def attention_reads(
     return torch.cat(moved).T
 
 
-def attend(
-    attn: torch.nn.Module, query: Tensor, keys: Tensor, mem_len: int, rule: MaskRule, clamp_len: int | None
-) -> Tensor:
+def attend(attn: object, query: Tensor, keys: Tensor, mem_len: int, rule: MaskRule, clamp_len: int | None) -> Tensor:
     probs = attention_probs(attn.terms(query, keys, mem_len, clamp_len), rule, mem_len)
     return attn.attend(probs, keys.sum(2) if keys.dim() == 4 else keys)
 
@@ -174,13 +179,15 @@ class LayerLeak:
 
 
 def layer_leaks(
-    model: TransformerXL,
+    model: Model,
     hidden: Sequence[Tensor],
     mem_len: int = 0,
-    rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE,
+    rule: Rules = None,
     clamp_len: int | None = None,
 ) -> list[LayerLeak]:
     """Test each layer by itself on its own input, hidden [1 key d_model] a layer, and name what is wrong with it."""
+    clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
+    rule = model.rule_at(mem_len) if rule is None else rule
     rules = [rule] * len(model.layers) if isinstance(rule, MaskRule) else rule
     found = []
     for layer, (block, its_rule, x) in enumerate(zip(model.layers, rules, hidden, strict=True)):
@@ -191,7 +198,7 @@ def layer_leaks(
         found.append(
             LayerLeak(
                 layer,
-                name_mechanism(read, scores, mem_len, its_rule.window),
+                name_mechanism(read, scores, mem_len, its_rule),
                 int((read & ~allowed).sum()),
                 int((allowed & ~read).sum()),
                 reads,
@@ -200,7 +207,7 @@ def layer_leaks(
     return found
 
 
-def name_mechanism(read: Tensor, scores: MaskedScores, mem_len: int, window: int | None = None) -> str:
+def name_mechanism(read: Tensor, scores: MaskedScores, mem_len: int, rule: MaskRule) -> str:
     """Name what is wrong from what is read [query key] and from the scores before and after the mask.
 
     A forbidden cell whose score is left as it was is open: the pattern of open cells names the fault. One that holds
@@ -215,8 +222,9 @@ def name_mechanism(read: Tensor, scores: MaskedScores, mem_len: int, window: int
     if torch.equal(open_cells, ~shift_mask(forbidden)):
         return "before_shift"
     if not torch.equal(open_cells, scores.allowed):
-        for fault in FAULTS[1:] if window else [fault for fault in FAULTS[1:] if fault != "window_short"]:
-            if torch.equal(open_cells, MaskRule(fault=fault, window=window).applied(*read.shape, mem_len, read.device)):
+        sizes, meant = (*read.shape, mem_len, read.device), replace(rule, fault="none")
+        for fault in FAULTS[1:] if rule.window else [fault for fault in FAULTS[1:] if fault != "window_short"]:
+            if torch.equal(open_cells, replace(meant, fault=fault).applied(*sizes)):
                 return fault
     values = scores.masked[..., forbidden]
     if (open_cells & forbidden).any() or not values.isfinite().all():

@@ -1,5 +1,6 @@
 """Say what is in a checkpoint, in values that fit into JSON and tables: facts, settings, every tensor."""
 
+import math
 import re
 from dataclasses import asdict
 
@@ -7,6 +8,8 @@ import torch
 from torch import Tensor
 
 from relxl.checkpoint import Checkpoint
+
+PIECE = 1 << 22  # numbers measured at once: they fit into a cache
 
 
 def describe(checkpoint: Checkpoint) -> dict:
@@ -46,19 +49,36 @@ def by_number(name: str) -> list:
 
 def row(name: str, tensor: Tensor, matched: bool) -> dict:
     """Measure one tensor; mean, standard deviation, least and most are over its finite numbers, None without any."""
-    values = tensor.double() if tensor.dtype == torch.float64 else tensor.float()
-    finite = values[values.isfinite()]
-    some = finite.numel() > 0
+    nan = infinite = zeros = n = 0
+    mean = squares = 0.0  # of the numbers so far: the mean, and the sum of squares around it
+    low, high = math.inf, -math.inf
+    for piece in tensor.flatten().split(PIECE) if tensor.numel() else ():
+        values = piece.double()  # the square of a float32 fits
+        zeros += len(values) - int(values.count_nonzero())
+        least, most = (float(end) for end in values.aminmax())
+        if not (math.isfinite(least) and math.isfinite(most)):  # seldom: to pick the finite ones takes long
+            nan += int(values.isnan().sum())
+            infinite += int(values.isinf().sum())
+            values = values[values.isfinite()]
+            if not len(values):
+                continue
+            least, most = (float(end) for end in values.aminmax())
+        low, high = min(low, least), max(high, most)
+        count = len(values)
+        middle = float(values.sum()) / count
+        step, around = middle - mean, values - middle
+        squares += float(around.dot(around)) + step * step * n * count / (n + count)  # Chan et al. 1979, pairwise
+        mean, n = mean + step * count / (n + count), n + count
     return {
         "name": name,
         "matched": matched,
         "shape": list(tensor.shape),
         "dtype": str(tensor.dtype).removeprefix("torch."),
-        "mean": finite.mean().item() if some else None,
-        "std": finite.std(correction=0).item() if some else None,
-        "min": finite.min().item() if some else None,
-        "max": finite.max().item() if some else None,
-        "nan": int(values.isnan().sum()),
-        "infinite": int(values.isinf().sum()),
-        "zero_share": (values == 0).double().mean().item() if values.numel() else None,
+        "mean": mean if n else None,
+        "std": math.sqrt(squares / n) if n and math.isfinite(squares) else None,
+        "min": low if n else None,
+        "max": high if n else None,
+        "nan": nan,
+        "infinite": infinite,
+        "zero_share": zeros / tensor.numel() if tensor.numel() else None,
     }

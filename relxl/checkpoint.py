@@ -79,13 +79,13 @@ def open_checkpoint(
     config: Mapping[str, object] | None = None,
     name: str = "",
 ) -> Checkpoint:
-    """Open a file, a folder, or the bytes of a file that is called `name`.
+    """Open a file, a folder, or the bytes of a file; a person knows it as `name`, if that is not the path's.
 
     `chosen` answers what the weights cannot tell, by the names of `families.FAMILIES`; `config` is what is known beside
     the file. Raises CheckpointError, one sentence, for everything that cannot be opened.
     """
     weights = read_weights(source, name)
-    called = name if isinstance(source, bytes) else Path(source).resolve().name
+    called = name or ("" if isinstance(source, bytes) else Path(source).resolve().name)
     config = weights.config | dict(config or {})
     try:
         if config.get("family") == OWN.name:

@@ -59,17 +59,23 @@ def interpolate_rows(pos_table: Tensor, max_len: int, near: int = 0) -> Tensor:
     """
     check_max_len(max_len)
     reach, new_reach = table_max_len(pos_table) - 1, max_len - 1
-    if not 0 <= near <= min(reach, new_reach):
-        raise ValueError(f"near must be a distance that both tables have, 0 to {min(reach, new_reach)}, got {near}")
+    check_near(near, reach, new_reach)
     if new_reach == reach:
         return pos_table
     distance = torch.arange(-new_reach, new_reach + 1, device=pos_table.device)
+    inner, outer, share = stretched_places(distance, reach, new_reach, near)
+    return torch.lerp(pos_table[reach + inner], pos_table[reach + outer], share.to(pos_table.dtype)[:, None])
+
+
+def stretched_places(distance: Tensor, reach: int, new_reach: int, near: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Say where each distance of a stretched table lies in the old one: at `share` of the way from `inner` to `outer`.
+
+    Distances in, old distances out: x = d reach / new_reach, beyond `near`; in whole numbers, so ends are hit exactly.
+    """
     size, side = distance.abs(), distance.sign()
-    place, step = (size - near).clamp(min=0) * (reach - near), max(new_reach - near, 1)  # whole: ends are hit exactly
+    place, step = (size - near).clamp(min=0) * (reach - near), max(new_reach - near, 1)
     inner, rest = size.clamp(max=near) + place // step, place % step
-    outer = inner + (rest > 0)
-    share = (rest.to(pos_table.dtype) / step)[:, None]
-    return torch.lerp(pos_table[reach + side * inner], pos_table[reach + side * outer], share)
+    return side * inner, side * (inner + (rest > 0)), rest.double() / step
 
 
 def truncate_rows(pos_table: Tensor, max_len: int) -> Tensor:
@@ -81,6 +87,11 @@ def truncate_rows(pos_table: Tensor, max_len: int) -> Tensor:
             f"a table of max_len={old_max_len} can not be cut to max_len={max_len}: give a smaller one, or interpolate"
         )
     return pos_table[old_max_len - max_len : old_max_len + max_len - 1]
+
+
+def check_near(near: int, reach: int, new_reach: int) -> None:
+    if not 0 <= near <= min(reach, new_reach):
+        raise ValueError(f"near must be a distance that both tables have, 0 to {min(reach, new_reach)}, got {near}")
 
 
 def check_max_len(max_len: int) -> None:

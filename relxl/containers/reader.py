@@ -57,7 +57,7 @@ def read_weights(source: Path | str | bytes, name: str = "") -> Weights:
             part = read_part(io.BytesIO(source), len(source), name)
             return finish(part, len(source))
     path = Path(source)
-    with naming(path):
+    with naming(name or path):
         if "\0" in str(path):
             raise Refused("is no path: give the path of a file or folder")
         if path.is_dir():

@@ -34,7 +34,9 @@ def show_card(checkpoint: Checkpoint) -> None:
         ),
         _("positions: {positions}; segment {segment}, memory {memory}").format(
             positions=position_name(checkpoint), segment=config.segment_len, memory=config.mem_len
-        ),
+        )
+        if config.n_token
+        else _("positions: {positions}; reads hidden states").format(positions=position_name(checkpoint)),
     ]
     loss = training.get("validation", {}).get("loss")
     if loss is not None:
@@ -65,7 +67,9 @@ def model_card(view: View) -> None:
             "{n_layer} layers × {n_head} heads of {d_head}, d_model {d_model}, {parameters} parameters"
         ).format(**facts),
         _("positions"): position_name(checkpoint),
-        _("lengths"): _("segment {segment_len}, memory {mem_len}, vocabulary {n_token}").format(**facts),
+        _("lengths"): _("segment {segment_len}, memory {mem_len}, vocabulary {n_token}").format(**facts)
+        if facts["n_token"]
+        else _("reads hidden states"),
         _("trained on"): "–" if facts["trained_on"] is None else _("{trained_on}, {steps} steps").format(**facts),
         _("validation loss"): "–" if loss is None else _("{loss:.3f} nats per token").format(loss=loss),
         "sha256": checkpoint.digest[:16],

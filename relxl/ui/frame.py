@@ -76,15 +76,6 @@ def all_pages() -> dict[str, Page]:
             _("What does the starting scale do to attention?"),
             _("A fresh layer, drawn from a seed. Move the scale: too small and it averages, too large and it stares."),
         ),
-        "checkpoint": Page(
-            "pages/8_Checkpoint.py",
-            _("Checkpoint"),
-            _("What is in this file?"),
-            _(
-                "Whose it is and how it was recognised, what the weights can not tell, and what position alone says in "
-                "every head, without any input."
-            ),
-        ),
         "max_len": Page(
             "pages/7_Max_len.py",
             _("Max len"),
@@ -92,6 +83,15 @@ def all_pages() -> dict[str, Page]:
             _(
                 "Left of the red wall all keys are equally far away: they share one row of the table. Move the wall "
                 "and see what the head loses."
+            ),
+        ),
+        "checkpoint": Page(
+            "pages/8_Checkpoint.py",
+            _("Checkpoint"),
+            _("What is in this file?"),
+            _(
+                "Whose it is and how it was recognised, what the weights can not tell, and what position alone says in "
+                "every head, without any input."
             ),
         ),
     }

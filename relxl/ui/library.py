@@ -4,6 +4,7 @@ A checkpoint is chosen by a name from a list and never by a path that somebody t
 all sessions, by its content, in a folder that goes with the server; a session knows only its own uploads.
 """
 
+import atexit
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from relxl.checkpoint import list_checkpoints
+from relxl.checkpoint import UnansweredError, list_checkpoints
 from relxl.containers import CheckpointError
 from relxl.language import _
 from relxl.ui.show import escape
@@ -110,17 +111,17 @@ def answer_box(name: str) -> None:
 class Store:
     """Keep files by their content in a folder that is removed with the server."""
 
-    folder: tempfile.TemporaryDirectory
+    folder: Path
 
     def put(self, files: Sequence[tuple[str, bytes]]) -> Path:
         """Keep files under one folder named by their content, and give it; what is there already is not written."""
         digest = hashlib.sha256()
         for name, data in sorted(files):
             digest.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
-        path = Path(self.folder.name) / digest.hexdigest()
+        path = self.folder / digest.hexdigest()
         if not path.is_dir():
             self.make_room(sum(len(data) for _name, data in files))
-            with tempfile.TemporaryDirectory(dir=self.folder.name, prefix=".") as new:
+            with tempfile.TemporaryDirectory(dir=self.folder, prefix=".") as new:
                 for name, data in files:
                     (Path(new) / name).write_bytes(data)
                 Path(new).rename(path)
@@ -129,7 +130,7 @@ class Store:
 
     def make_room(self, size: int) -> None:
         """Remove the oldest folders until there is room for `size` bytes."""
-        kept = sorted(Path(self.folder.name).glob("[!.]*"), key=lambda path: path.stat().st_mtime)
+        kept = sorted(self.folder.glob("[!.]*"), key=lambda path: path.stat().st_mtime)
         sizes = [sum(file.stat().st_size for file in path.iterdir()) for path in kept]
         while kept and sum(sizes) + size > MOST_BYTES:
             self.remove(kept.pop(0))
@@ -142,7 +143,9 @@ class Store:
 @st.cache_resource(show_spinner=False)
 def store() -> Store:
     """Give the one store of this server."""
-    return Store(tempfile.TemporaryDirectory(prefix="relxl-", ignore_cleanup_errors=True))
+    folder = tempfile.mkdtemp(prefix="relxl-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Store(Path(folder))
 
 
 def upload_box() -> None:
@@ -177,6 +180,8 @@ def take(files: list[tuple[str, bytes]]) -> str:
     source = source_of(place, label)
     try:
         cached_checkpoint(source)
+    except UnansweredError:
+        pass  # the page asks
     except CheckpointError:
         store().remove(path)
         raise

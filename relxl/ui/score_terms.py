@@ -38,10 +38,11 @@ def equation(view: View, query: int) -> None:
     head, rows = view.shares
     row = {name: shares[query] for name, shares in rows.items()}
     theme, cells = style.theme_of(view.dark), []
+    basis = 22 if len(view.looks) == 4 else 30  # four in a row, or six in two
     for name, look in view.looks.items():
         width = 100 * min(max(float(np.nan_to_num(head[name])), 0), 1)
         cells.append(
-            f'<div style="flex:1 1 0;min-width:9rem;border-left:4px solid {look.colour};padding:0 .6rem">'
+            f'<div style="flex:1 1 {basis}%;min-width:9rem;border-left:4px solid {look.colour};padding:0 .6rem">'
             f'<div style="color:{style.readable(look.colour, view.dark)};font-weight:600">({look.letter}) {name}</div>'
             f'<div style="white-space:nowrap;font-style:italic">{look.formula}</div>'
             f'<div style="height:4px;margin:.3rem 0;background:{theme.grid}">'
