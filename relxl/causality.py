@@ -149,7 +149,8 @@ def attention_reads(attn: object, hidden: Tensor, mem_len: int, rule: MaskRule, 
     hidden [1 key d_model] is the input of the layer. Keys and values are changed and queries are not, so the diagonal
     tells whether a query sees itself.
     """
-    query, changed = hidden[:, mem_len:], -hidden.roll(1, dims=1) + 1
+    step = torch.linspace(0.5, 1.5, hidden.shape[-1], dtype=hidden.dtype, device=hidden.device)  # no norm removes it
+    query, changed = hidden[:, mem_len:], step - hidden.roll(1, dims=1)
     moved = []
     for begin in range(0, hidden.shape[1], CHANGED_AT_ONCE):
         place = torch.arange(begin, min(begin + CHANGED_AT_ONCE, hidden.shape[1]), device=hidden.device)

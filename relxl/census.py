@@ -9,7 +9,7 @@ from torch import Tensor
 
 from relxl.checkpoint import Checkpoint
 
-PIECE = 1 << 22  # numbers measured at once: they fit into a cache
+PIECE = 1 << 17  # numbers measured at once: they fit into a cache
 
 
 def describe(checkpoint: Checkpoint) -> dict:

@@ -1,8 +1,8 @@
 """What a max_len does to a score matrix and to a table: the range of distances, the wall, the rows that were trained.
 
 Distances are m + i - j (0 is the token itself, positive is the past); a table of max_len has rows for -(max_len-1) to
-max_len-1, and all that lies beyond shares the row at its end: the wall. Arrays in, arrays out; `table_use` and
-`score_change` alone know a model.
+max_len-1, and all that lies beyond shares the row at its end: the wall. Arrays in, arrays out; the last part alone
+knows models.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from relxl.canonical import CanonicalModel, LearnedPositions
 from relxl.checkpoint import Checkpoint
-from relxl.config import ModelConfig
-from relxl.model import INIT_STD
+from relxl.config import ModelConfig, Sizes
+from relxl.model import INIT_STD, TransformerXL
 from relxl.positions import check_max_len
 from relxl.reading import Reading, with_positions
 from relxl.relative import relative_pairs
+from relxl.split import pairs_of
 from relxl.trace import Trace
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def max_len_needed(query_len: int, key_len: int, mem_len: int = 0, causal: bool 
     return (max(largest, 0) if causal else max(largest, -smallest)) + 1
 
 
-def trained_reach(config: ModelConfig) -> int:
+def trained_reach(config: ModelConfig | Sizes) -> int:
     """Give the largest distance that a causal model meets in training: mem_len + segment_len - 1."""
     return config.mem_len + config.segment_len - 1
 
@@ -148,15 +150,56 @@ def rows_read(n_tokens: int, segment_len: int, mem_len: int, max_len: int) -> np
     return counts
 
 
+# Models --------------------------------------------------------------------------------------------------------------
+
+
+def known_reach(checkpoint: Checkpoint) -> int | None:
+    """Give the largest distance that a model met in training; None where its checkpoint does not say its lengths."""
+    model = checkpoint.model
+    if not isinstance(model, CanonicalModel):
+        return trained_reach(model.config)
+    told = {setting.ask.name for setting in checkpoint.opened.settings if setting.origin != "assumed"}
+    if not {"tgt_len", "mem_len"} <= told:
+        return None
+    window = model.rule_at(model.config.mem_len).window
+    reach = trained_reach(model.config)
+    return reach if window is None else min(reach, window - 1)
+
+
+def table_range(model: TransformerXL | CanonicalModel) -> tuple[int, int] | None:
+    """Give the first and the last distance that have a row in a learned table; None where positions have no table."""
+    if model.config.positions != "learned":
+        return None
+    if isinstance(model, CanonicalModel):
+        positions = model.layers[0].attn.positions
+        return positions.first, positions.last
+    return 1 - model.config.max_len, model.config.max_len - 1
+
+
+def own_wall(model: TransformerXL | CanonicalModel) -> int | None:
+    """Give the largest distance that a model tells apart by itself: its table's end, its clamp_len; None: any."""
+    table, clamp_len = table_range(model), model.config.clamp_len
+    return min([wall for wall in (table and table[1], clamp_len) if wall is not None], default=None)
+
+
+def cells_per_row(distance: np.ndarray, mask: np.ndarray, table: tuple[int, int]) -> np.ndarray:
+    """Count the visible cells that read each row of a table first .. last; distance and mask [query key]: [row]."""
+    first, last = table
+    return np.bincount(distance[mask].clip(first, last) - first, minlength=last - first + 1)
+
+
 @dataclass(frozen=True)
 class TableUse:
-    """Say what training did to the rows of a learned table; row r is the distance r - (max_len-1)."""
+    """Say what training did to the rows of a learned table.
+
+    How the rows of another family were drawn nobody knows: there `size` is the norm over the layer's mean.
+    """
 
     distance: np.ndarray  # [row]
     gradient_counts: np.ndarray | None  # [layer row] steps in which the row got a gradient; None: not recorded
     steps: int | None
     size: np.ndarray  # [layer row] norm over INIT_STD * sqrt(d_pos): about 1 for a row that was never trained
-    spread: float  # standard deviation of `size` over rows that were never trained, 1 / sqrt(2 d_pos)
+    spread: float | None  # standard deviation of `size` over rows that were never trained, 1 / sqrt(2 d_pos)
 
     @property
     def untrained(self) -> np.ndarray:
@@ -183,6 +226,8 @@ def table_use(checkpoint: Checkpoint) -> TableUse:
         raise ValueError(
             f"{checkpoint.name} has {checkpoint.config.positions} positions, which have no table: open a learned one"
         )
+    if isinstance(checkpoint.model, CanonicalModel):
+        return canonical_table_use(checkpoint.model)
     tables = np.stack([layer.attn.pos_enc.pos_table.numpy() for layer in checkpoint.model.layers])
     d_pos, reach = tables.shape[-1], checkpoint.config.max_len - 1
     counts = checkpoint.training.get("row_gradient_counts")
@@ -202,6 +247,16 @@ def table_use(checkpoint: Checkpoint) -> TableUse:
     )
 
 
+def canonical_table_use(model: CanonicalModel) -> TableUse:
+    """Measure the rows p_d of every layer over all heads. Raises ValueError for layers whose tables differ."""
+    tables = [layer.attn.positions for layer in model.layers]
+    if not all(isinstance(table, LearnedPositions) for table in tables) or len({t.rows.shape for t in tables}) > 1:
+        raise ValueError("the layers of this model have tables of different lengths: they can not be set side by side")
+    norms = np.stack([table.rows.double().square().sum((0, 2)).sqrt().cpu().numpy() for table in tables])
+    size = norms / norms.mean(1, keepdims=True)
+    return TableUse(np.arange(tables[0].first, tables[0].last + 1), None, None, size, None)
+
+
 @dataclass(frozen=True)
 class ScoreChange:
     """Hold the scores of one head under two readings of the positions, on the same layer input; [query key]."""
@@ -211,22 +266,33 @@ class ScoreChange:
     mask: np.ndarray  # bool, True where the query may attend
     probs_before: np.ndarray
     probs_after: np.ndarray
+    distance: np.ndarray  # int, that each cell reads
 
     @property
     def changed(self) -> np.ndarray:
         """Mark the cells in which a bit differs."""
         return self.before != self.after
 
+    def beyond(self, reach: int) -> np.ndarray:
+        """Mark the visible cells whose distance lies beyond `reach`, on either side: [query key] bool."""
+        return self.mask & (np.abs(self.distance) > reach)
+
 
 def score_change(trace: Trace, layer: int, head: int, reading: Reading, queries: int | None = None) -> ScoreChange:
     """Compute the scores of one head, as the trace has them and under another reading of the positions.
 
     The layer's input is the trace's own in both, so that what differs is this layer's reading and nothing else. The
-    last `queries` rows, or all of them.
+    last `queries` rows, or all of them. A cell that reads no position counts as distance 0.
     """
-    before = trace.terms(layer, [head], queries)
+    before = trace.terms(layer, [head], queries).head(head)
     other = with_positions(trace.model, reading)
     clamp_len = trace.clamp_len if reading.clamp_len is None else reading.clamp_len
-    after = replace(trace, model=other, clamp_len=clamp_len).terms(layer, [head], queries)
-    scores = (before.logits[0, 0], after.logits[0, 0], before.mask, before.probs[0, 0], after.probs[0, 0])
-    return ScoreChange(*scores)
+    after = replace(trace, model=other, clamp_len=clamp_len).terms(layer, [head], queries).head(head)
+    distance = before.distance if before.diagonal else distances_read(trace, layer)[-len(before.mask) :]
+    return ScoreChange(before.logits, after.logits, before.mask, before.probs, after.probs, distance)
+
+
+def distances_read(trace: Trace, layer: int) -> np.ndarray:
+    """Give the distance that every cell of a layer reads, 0 where it reads none: [query key] int."""
+    pairs = pairs_of(trace.model.layers[layer].attn, trace.key_len, trace.mem_len)
+    return pairs.distance.where(pairs.query_row >= 0, 0).cpu().numpy()

@@ -11,15 +11,15 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from relxl.experiments.max_len_variants import variant_of
-from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.canonical import CanonicalModel
+from relxl.experiments.max_len_variants import Variant, variant_of
 from relxl.model import TransformerXL, join_mems
 from relxl.reading import with_positions
 from relxl.trace import PIECE_LEN
@@ -88,7 +88,7 @@ def cost_of(length: int, segment_len: int, mem_len: int, streams: int) -> int:
 
 
 def length_losses(
-    model: TransformerXL,
+    model: TransformerXL | CanonicalModel,
     tokens: Tensor,
     eval_lengths: Sequence[int],
     mem_lens: Sequence[int],
@@ -99,10 +99,10 @@ def length_losses(
 
     Yields (done, None) after every piece and (done, row) after every cell, done from 0 to 1. The first `lead`
     characters of a stream are read but not scored; without it so many that every memory is full and every segment
-    length has begun anew. Cells that come to the same thing are measured
-    once. Raises ValueError for sizes that leave
-    nothing to score, and for variants that the model can not have.
+    length has begun anew. Cells that come to the same thing are measured once. Raises ValueError for sizes that leave
+    nothing to score, for variants that the model can not have, and for a model that has no loss.
     """
+    check_has_loss(model)
     lead = max(*eval_lengths, *mem_lens, 0) if lead is None else lead
     length = tokens.shape[1] - 1
     if min(eval_lengths) < 1 or min(mem_lens) < 0:
@@ -116,8 +116,8 @@ def length_losses(
     cells = {}
     for name, segment, memory in grid:
         variant = variant_of(name, model.config, segment + memory - 1)
-        seen = memory if variant.rule.window is None else min(memory, variant.rule.window - 1)
-        cells[name, segment, memory] = (variant, segment, seen)
+        window = variant.rule_of(model, memory).window
+        cells[name, segment, memory] = (variant, segment, memory if window is None else min(memory, window - 1))
     models = {variant: with_positions(model, variant.reading) for variant, _, _ in cells.values()}  # refuses at once
     work = {cell: cost_of(length, cell[1], cell[2], len(tokens)) for cell in cells.values()}
     total, did, known = sum(work.values()), 0, {}
@@ -125,7 +125,7 @@ def length_losses(
         if cell not in known:
             variant, _, seen = cell
             losses = torch.empty(len(tokens), length)
-            for begin, end, loss in cell_losses(models[variant], tokens, segment, seen, variant.rule):
+            for begin, end, loss in cell_losses(models[variant], tokens, segment, seen, variant):
                 losses[:, begin:end] = loss
                 yield (did + work[cell] * end / length) / total, None
             did += work[cell]
@@ -134,25 +134,57 @@ def length_losses(
         yield did / total, LengthLoss(name, segment, memory, lead, known[cell])
 
 
+def check_has_loss(model: TransformerXL | CanonicalModel) -> None:
+    """Raise ValueError for a model without tokens, and for one that sees the token that it should predict."""
+    if not model.config.n_token:
+        raise ValueError(
+            "this model reads hidden states and predicts no token, so it has no loss: open a language model"
+        )
+    if model.rule_at(0).sees == "both":
+        raise ValueError(
+            "this model sees both sides, the token that it should predict too, so its loss on the next token says "
+            "nothing: open a causal model"
+        )
+
+
 @torch.no_grad()
 def cell_losses(
-    model: TransformerXL, tokens: Tensor, segment_len: int, mem_len: int, rule: MaskRule = RIGHT_RULE
+    model: TransformerXL | CanonicalModel,
+    tokens: Tensor,
+    segment_len: int,
+    mem_len: int,
+    variant: Variant = Variant(),  # noqa: B008
 ) -> Iterator[tuple[int, int, Tensor]]:
     """Read tokens [stream token] in segments, piece by piece: (begin, end, loss [stream end-begin]).
 
     A piece whose memory is everything before it in the segment gives what the whole segment gives: absolute positions
-    too, because a segment is embedded at once and so counted from its own start.
+    too, because a segment is embedded at once and so counted from its own start. A family that starts with a memory of
+    zeros does so here, with mem_len of them.
     """
-    length, mems, x = tokens.shape[1] - 1, None, None
+    length, x, rule = tokens.shape[1] - 1, None, None
+    mems, zeros = first_memory(model, len(tokens), mem_len), starts_with_zeros(model)
     for begin, end, before in pieces_of(length, segment_len, mem_len, len(tokens)):
         start = begin - begin % segment_len
+        before = mem_len + begin - start if zeros else before
         if begin == start:
             x = model.embed(tokens[:, start : min(start + segment_len, length)])
-            if mems is not None:
-                mems = [layer[:, layer.shape[1] - before :] for layer in mems] if before else None
+            mems = [x[:, :0]] * len(model.layers) if mems is None else mems
+            mems = [layer[:, layer.shape[1] - before :] for layer in mems]
+            rule = variant.rule_of(model, before)
         output = model.read(x[:, begin - start : end - start], mems, rule=rule)
         mems = join_mems(mems, output.hidden)
         yield begin, end, token_loss(output.output_logits, tokens[:, begin + 1 : end + 1])
+
+
+def starts_with_zeros(model: TransformerXL | CanonicalModel) -> bool:
+    return getattr(model, "starts_with_zeros", False)
+
+
+def first_memory(model: TransformerXL | CanonicalModel, streams: int, mem_len: int) -> list[Tensor] | None:
+    """Give the memory before the first segment of a model that is used with mem_len; None: an empty one."""
+    if not starts_with_zeros(model) or not mem_len:
+        return None
+    return replace(model, config=replace(model.config, mem_len=mem_len)).first_mems(streams)
 
 
 # Tables --------------------------------------------------------------------------------------------------------------

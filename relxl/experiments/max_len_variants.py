@@ -1,10 +1,12 @@
 """Ways of running a trained model that the lab compares, by name: how it reads its positions, which keys it sees."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from relxl.config import ModelConfig
+from relxl.canonical import CanonicalModel
+from relxl.config import ModelConfig, Sizes
 from relxl.experiments.max_len import trained_reach
 from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.model import TransformerXL
 from relxl.reading import Reading
 
 VARIANTS = {  # name, with sizes after colons where N and K stand -> what it does
@@ -28,13 +30,19 @@ GRID = {  # what is worth comparing over lengths and memories
 
 @dataclass(frozen=True)
 class Variant:
-    """Say how a model is run: how it reads its positions, and which keys it sees."""
+    """Say how a model is run: how it reads its positions, and which keys it sees (of `rule` the window counts)."""
 
     reading: Reading = field(default_factory=Reading)
     rule: MaskRule = RIGHT_RULE
 
+    def rule_of(self, model: TransformerXL | CanonicalModel, mem_len: int) -> MaskRule:
+        """Give the model's own rule over a memory, its window no wider than the variant's."""
+        own = model.rule_at(mem_len)
+        windows = [window for window in (own.window, self.rule.window) if window is not None]
+        return replace(own, window=min(windows, default=None))
 
-def variant_of(name: str, config: ModelConfig, reach: int) -> Variant:
+
+def variant_of(name: str, config: ModelConfig | Sizes, reach: int) -> Variant:
     """Resolve a name of VARIANTS for a model that meets distances up to `reach`.
 
     Two names that come to the same thing at this reach give equal variants: a clamp, a window or a table that the
@@ -61,7 +69,7 @@ def variant_of(name: str, config: ModelConfig, reach: int) -> Variant:
     return Variant(Reading(flip=kind == "flip"))
 
 
-def home_variants(config: ModelConfig) -> tuple[str, ...]:
+def home_variants(config: ModelConfig | Sizes) -> tuple[str, ...]:
     """Name what is worth comparing at the training's own segment and memory, as trained first.
 
     A flip; a table stretched by a little and by much; stretched to twice its length but for the nearest distances; cut
