@@ -4,7 +4,6 @@ import math
 import re
 from dataclasses import asdict
 
-import torch
 from torch import Tensor
 
 from relxl.checkpoint import Checkpoint

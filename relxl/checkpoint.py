@@ -19,9 +19,11 @@ from relxl.containers import CheckpointError, Weights, read_weights
 from relxl.families import Family, FamilyError, Match, Opened, open_tensors
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
-from relxl.vocab import IdVocab, Vocab, WordVocab
+from relxl.tokenizer import NOT_INSTALLED, TokenizerVocab, is_installed, read_tokenizer
+from relxl.vocab import IdVocab, Vocab, WordVocab, decode_text, read_vocab_json
 
 OWN = Family("relxl", "relxl's own language model", "relxl.model", lambda shapes: None, lambda reader, told: None)
+TOKENIZER = "tokenizer.json"
 TRAINING_PARTS = {  # what is shown of training.json: part -> (name, its kind)
     "text": ("name", str),
     "train": ("steps", int),
@@ -43,7 +45,7 @@ class Checkpoint:
     """Hold an opened checkpoint. The model is shared by all who look at it, so it is never changed."""
 
     name: str
-    vocab: Vocab | WordVocab | IdVocab | None  # None: the model reads hidden states and not tokens
+    vocab: Vocab | WordVocab | IdVocab | TokenizerVocab | None  # None: the model reads hidden states and not tokens
     training: dict
     opened: Opened
     weights: Weights
@@ -142,29 +144,46 @@ def parse_config(values: dict) -> ModelConfig:
         raise CheckpointError(f"config.json: {error}") from None
 
 
-def read_vocab(weights: Weights, opened: Opened) -> Vocab | WordVocab | IdVocab | None:
-    """Read the vocabulary that lies beside the weights; without one, a model of tokens is given ids."""
-    n_token = opened.model.config.n_token
+def read_vocab(weights: Weights, opened: Opened) -> Vocab | WordVocab | IdVocab | TokenizerVocab | None:
+    """Read the vocabulary that lies beside the weights; without one, a model of tokens is given ids.
+
+    vocab.json and vocab.txt come first, except as a part of the tokenizer.json that lies beside them: then they list
+    its pieces, of which a text that is cut at white space has few.
+    """
+    n_token, texts = opened.model.config.n_token, weights.texts
     if not n_token:
         return None
-    for file, kind in (("vocab.json", Vocab.from_json), ("vocab.txt", WordVocab.from_text)):
-        if file not in weights.texts:
-            continue
-        try:
-            vocab = kind(weights.texts[file].decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise CheckpointError(f"{file} can not be read ({error}): restore it from the training run") from None
-        if len(vocab.tokens) != n_token:
-            raise CheckpointError(
-                f"{file} has {len(vocab.tokens)} tokens, but the model has n_token={n_token}: the two files belong to "
-                "different models"
-            )
-        return vocab
+    for file in ("vocab.json", "vocab.txt"):
+        if file in texts and not (TOKENIZER in texts and lists_pieces(file, texts[file])):
+            return read_words(file, texts[file], n_token)
+    if TOKENIZER in texts:
+        return read_tokenizer(texts[TOKENIZER], n_token) if is_installed() else IdVocab(n_token, NOT_INSTALLED)
     if opened.family is OWN:
         raise CheckpointError(
             "there is no vocab.json: a checkpoint needs config.json, model.safetensors and vocab.json"
         )
     return IdVocab(n_token)
+
+
+def lists_pieces(file: str, data: bytes) -> bool:
+    """Tell whether HuggingFace writes such a file beside a tokenizer.json; our own vocab.json is a list."""
+    return file == "vocab.txt" or data.lstrip().startswith(b"{")
+
+
+def read_words(file: str, data: bytes, n_token: int) -> Vocab | WordVocab:
+    """Read vocab.json or vocab.txt for a model of `n_token` ids."""
+    try:
+        text = decode_text(data)
+        vocab = WordVocab.from_text(text) if file.endswith(".txt") else read_vocab_json(text, n_token)
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{file} can not be read ({error}): restore it from the training run") from None
+    if len(vocab.tokens) != n_token:
+        blank = sum(not token.strip() for token in vocab.tokens) if file.endswith(".txt") else 0
+        raise CheckpointError(
+            f"{file} has {len(vocab.tokens)} tokens{f', {blank} of them blank lines,' if blank else ','} but the model "
+            f"has n_token={n_token}: the two files belong to different models"
+        )
+    return vocab
 
 
 def parse_training(weights: Weights) -> dict:

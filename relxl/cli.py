@@ -2,14 +2,13 @@
 
 import argparse
 import hashlib
-import json
 import shlex
 import sys
 import time
 from dataclasses import MISSING, fields
 from pathlib import Path
 
-from relxl.cli_open import add_convert
+from relxl.cli_open import add_convert, add_inspect, add_terms
 from relxl.cli_sweep import add_sweep
 from relxl.config import POSITIONS, ModelConfig, TrainConfig
 
@@ -44,109 +43,6 @@ def make_parser() -> argparse.ArgumentParser:
     add_sweep(commands)
     add_bench(commands)
     return parser
-
-
-def add_inspect(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser("inspect", help="say what a checkpoint is: sizes, positions, training, tensors")
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    parser.set_defaults(run=run_inspect)
-
-
-def run_inspect(options: argparse.Namespace) -> int:
-    from relxl.census import census, describe
-    from relxl.checkpoint import open_checkpoint
-
-    checkpoint = open_checkpoint(options.checkpoint)
-    facts, tensors = describe(checkpoint), census(checkpoint)
-    if options.json:
-        print(json.dumps(facts | {"tensors": tensors}, ensure_ascii=False, indent=1))
-        return 0
-    for name, value in facts.items():
-        print(f"{name:18}{value}")
-    print()
-    for tensor in tensors:
-        shape = " ".join(map(str, tensor["shape"]))
-        print(f"{tensor['name']:32}[{shape}]".ljust(50) + f"mean {tensor['mean']:+.4f}  std {tensor['std']:.4f}")
-    return 0
-
-
-def add_terms(commands: argparse._SubParsersAction) -> None:
-    parser = commands.add_parser(
-        "terms", help="split the scores of a text, of token ids or of hidden states into a file"
-    )
-    parser.add_argument("checkpoint", type=Path)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--text", help="the text itself")
-    source.add_argument(
-        "--tokens",
-        type=Path,
-        metavar="FILE",
-        help="token ids: a JSON list (or one a batch entry), or numbers apart by white space",
-    )
-    source.add_argument(
-        "--hidden",
-        type=Path,
-        metavar="FILE",
-        help="layer inputs `hidden` [batch len d_model], .npz or .safetensors, the input of every layer asked for",
-    )
-    parser.add_argument("--layer", type=int, help="one layer, counted from 0 (default: all)")
-    parser.add_argument("--heads", help="heads apart by commas, counted from 0 (default: all)")
-    parser.add_argument(
-        "--mem-len", type=int, default=0, help="this many first tokens are memory, not queries (default: 0)"
-    )
-    parser.add_argument("--clamp-len", type=int, help="clamp distances to this many tokens (default: the checkpoint's)")
-    parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="(default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help=".safetensors or .npz to write")
-    parser.set_defaults(run=run_terms)
-
-
-def run_terms(options: argparse.Namespace) -> int:
-    import torch
-
-    from relxl.checkpoint import open_checkpoint
-    from relxl.export import arrays_of, read_hidden, read_tokens, write_arrays
-    from relxl.split import attention_terms
-    from relxl.trace import run
-
-    checkpoint = open_checkpoint(options.checkpoint, getattr(torch, options.dtype))
-    config, model = checkpoint.config, checkpoint.model
-    layers = range(config.n_layer) if options.layer is None else [options.layer]
-    if not 0 <= layers[0] < config.n_layer:
-        raise ValueError(f"--layer {options.layer}: the model has layers 0 to {config.n_layer - 1}")
-    try:
-        heads = None if options.heads is None else [int(head) for head in options.heads.split(",")]
-    except ValueError:
-        raise ValueError(f"--heads {options.heads!r}: give head numbers apart by commas, such as 0,3") from None
-
-    if options.hidden:
-        hidden = read_hidden(options.hidden, model)
-        if not 0 <= options.mem_len < hidden.shape[1]:
-            raise ValueError(
-                f"--mem-len {options.mem_len}: {hidden.shape[1]} hidden states must leave at least one query"
-            )
-        inputs = dict.fromkeys(layers, hidden)
-    else:
-        if options.tokens:
-            ids = read_tokens(options.tokens, config.n_token)
-        else:
-            encoded = checkpoint.vocab.encode(options.text)
-            ids = [encoded.ids]
-            if encoded.unknown:
-                left_out = ", ".join(f"{character!r} x{count}" for character, count in encoded.unknown.items())
-                print(f"relxl: not in the vocabulary and left out: {left_out}", file=sys.stderr)
-        if not ids or not ids[0]:
-            raise ValueError("there is no token to run on: give a text with characters of the checkpoint's vocabulary")
-        inputs = run(model, torch.tensor(ids), options.mem_len, options.clamp_len).hidden
-
-    clamp_len = config.clamp_len if options.clamp_len is None else options.clamp_len
-    arrays = {}
-    for layer in layers:
-        terms = attention_terms(model.layers[layer].attn, inputs[layer], options.mem_len, heads, clamp_len)
-        arrays |= arrays_of(terms, layer)
-    write_arrays(options.out, arrays)
-    print(f"{options.out}: {len(arrays)} arrays, layers {', '.join(map(str, layers))}, heads {options.heads or 'all'}")
-    return 0
 
 
 FIELD_HELP = {

@@ -21,7 +21,8 @@ def row_covariances(terms: dict[str, np.ndarray], mask: np.ndarray) -> dict[str,
 
     terms are [query key]; gives [query] a term. Over the terms they add up to the logits' variance, times n.
     """
-    logits = sum(terms.values())
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, which is what is shown
+        logits = sum(terms.values())
     visible = np.maximum(mask.sum(-1, keepdims=True), 1)
     centred = np.where(mask, logits, 0)
     centred -= centred.sum(-1, keepdims=True) / visible.astype(centred.dtype)

@@ -13,6 +13,7 @@ LARGEST = 2048  # rows and columns of a window
 SHOWN = (256, 512)  # blocks that a picture has at most: rows, columns
 BINS = 200
 COUNTED = 1 << 22  # numbers that a histogram counts; of a larger tensor it takes as many at equal steps
+MOST = 8e307
 KINDS = ("NaN", "∞", "−∞")
 
 
@@ -20,7 +21,7 @@ KINDS = ("NaN", "∞", "−∞")
 class Picture:
     """Hold a window of a matrix as blocks; [row col] unless noted."""
 
-    values: np.ndarray  # the finite number of largest magnitude of each block, NaN where a block has none, float32
+    values: np.ndarray  # the finite number of largest magnitude of each block, NaN where a block has none
     kind: np.ndarray  # 0: finite; 1, 2, 3: the block holds a NaN, ∞, −∞ (the first of them that it holds)
     first: tuple[int, int]  # row and column of the first cell
     block: tuple[int, int]  # cells of a block: rows, columns
@@ -65,7 +66,7 @@ def picture(matrix: Tensor, first: tuple[int, int] = (0, 0), size: tuple[int, in
     low, high = np.where(odd, np.inf, cells), np.where(odd, -np.inf, cells)
     low, high = blocks(low, step, np.minimum), blocks(high, step, np.maximum)
     with np.errstate(over="ignore"):
-        values = np.where(high >= -low, high, low).astype(np.float32)
+        values = np.where(high >= -low, high, low)
     values[~np.isfinite(values)] = np.nan
     kind = np.zeros(values.shape, np.int8)
     for number in (3, 2, 1):
@@ -97,6 +98,7 @@ def histogram(tensor: Tensor) -> Histogram:
     finite = values[np.isfinite(values)]
     if not len(finite):
         return Histogram(np.zeros(0, int), np.zeros(1), len(values), len(values), total)
+    finite = np.clip(finite, -MOST, MOST)  # the width of a range must be a number too
     low, high = float(finite.min()), float(finite.max())
     if low == high:
         low, high = low - max(abs(low), 1) * 0.5, high + max(abs(high), 1) * 0.5

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from relxl.canonical import CanonicalModel
 from relxl.definition import absolute_cell, relative_cell
 from relxl.masking import (
     MaskedScores,
@@ -217,7 +218,7 @@ def run(
 
 @torch.no_grad()
 def run_hidden(
-    model: TransformerXL,
+    model: CanonicalModel,
     hidden: Tensor,
     mems: Sequence[Tensor] | None = None,
     clamp_len: int | None = None,
@@ -226,15 +227,59 @@ def run_hidden(
     """Run a model on hidden states [batch query d_model], as its first layer reads them.
 
     A family of which the attention alone is known takes them for the input of every layer. mems: one [batch mem
-    d_model] a layer. visible, true where a frame is real: [batch key], or [batch query key].
+    d_model] a layer. visible, true where a frame is real: [batch key], or [batch query key]; a memory of zeros, which
+    some families start with, is.
     """
-    keep = None if visible is None else visible[:, None, None, :] if visible.dim() == 2 else visible[:, None]
+    mems = model.first_mems(len(hidden)) if mems is None else mems
+    keep = keep_of(visible, hidden.shape[1] + (0 if mems is None else mems[0].shape[1]))
     clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
     output = model.read(hidden, mems, clamp_len, keep=keep)
     joined = tuple(join_mems(mems, output.hidden))
     logits = None if output.output_logits is None else to_numpy(output.output_logits)
     tokens = np.full(joined[0].shape[:2], NO_TOKEN)
     return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, logits, keep)
+
+
+def take_hidden(
+    model: TransformerXL | CanonicalModel,
+    hidden: Tensor,
+    mems: Sequence[Tensor] | None = None,
+    clamp_len: int | None = None,
+    visible: Tensor | None = None,
+) -> Trace:
+    """Take hidden states [batch query d_model] for the input of every layer, and run none; see `run_hidden`."""
+    joined = tuple(join_mems(mems, [hidden] * len(model.layers)))
+    tokens, clamp_len = (
+        np.full(joined[0].shape[:2], NO_TOKEN),
+        model.config.clamp_len if clamp_len is None else clamp_len,
+    )
+    keep = keep_of(visible, joined[0].shape[1])
+    return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, None, keep)
+
+
+@torch.no_grad()
+def read_ahead(model: CanonicalModel, hidden: Tensor, clamp_len: int | None = None) -> list[Tensor]:
+    """Make the memory of every layer out of hidden states [batch mem d_model] that come before the segment.
+
+    Raises ValueError for a model whose frames see both sides: what comes before depends on what comes after.
+    """
+    if not model.config.piecewise:
+        raise ValueError(
+            f"{model.family} reads a segment whole, so no memory can be made of its first frames: give the memory of "
+            "each layer itself"
+        )
+    mems = model.first_mems(len(hidden))
+    mems = None if mems is None else [zeros[:, min(hidden.shape[1], zeros.shape[1]) :] for zeros in mems]
+    mems = [hidden[:, :0]] * len(model.layers) if mems is None else mems
+    return join_mems(mems, model.read(hidden, mems, clamp_len).hidden)
+
+
+def keep_of(visible: Tensor | None, key_len: int) -> Tensor | None:
+    """Bring what is visible, [batch key] or [batch query key], to [batch 1 query-or-1 key]; what is before it is."""
+    if visible is None:
+        return None
+    keep = visible[:, None, None, :] if visible.dim() == 2 else visible[:, None]
+    return torch.nn.functional.pad(keep, (key_len - keep.shape[-1], 0), value=True)
 
 
 def pieces(model: TransformerXL, key_len: int, mem_len: int) -> list[tuple[int, int]]:

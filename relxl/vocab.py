@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 SHOWN = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
+MAX_WORDS = 1_000_000  # the largest vocabulary of a model of ours has 267,735
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,40 @@ class WordVocab:
 
     @classmethod
     def from_text(cls, text: str) -> "WordVocab":
-        """Read one word a line, the id being the line's number; a count after the word is left out."""
-        lines = text.removeprefix("\ufeff").splitlines()
-        words = tuple(line.split()[0] if line.split() else line for line in lines)
-        if not words:
+        """Read one word a line, the id being the line's number; a count after the word is left out.
+
+        Lines end with LF, CRLF or CR. A blank line has an id like every other, but at the end of the text it is
+        left out. Raises ValueError.
+        """
+        if (lines := max(map(text.count, "\n\r"))) > MAX_WORDS:  # before they take memory
+            raise ValueError(f"a vocabulary must have at most {MAX_WORDS} lines, but there are {lines}")
+        words = [read_word(line) for line in text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")]
+        if not any(words):
             raise ValueError("a vocabulary must have a word a line, but there is none")
-        if len(set(words)) != len(words):
-            twice = next(word for word, count in Counter(words).items() if count > 1)
-            raise ValueError(f"a vocabulary must not name a word twice, but {twice[:40]!r} comes more than once")
-        return cls(words)
+        return cls(check_words(words, "line", 1))
+
+    @classmethod
+    def from_values(cls, value: dict | list, n_token: int) -> "WordVocab":
+        """Take a list of words, or an object that gives every word its id; an id without a word becomes <id N>.
+
+        Raises ValueError for an object that does not fit `n_token` ids.
+        """
+        if isinstance(value, list):
+            return cls(check_words(value, "place", 0))
+        if not all(type(i) is int and i >= 0 for i in value.values()) or not value:
+            raise ValueError("a vocabulary that is a JSON object must give every word a whole number from 0")
+        words = {i: word for word, i in value.items()}
+        if len(words) < len(value):
+            word, i = next((word, i) for word, i in value.items() if words[i] != word)
+            raise ValueError(
+                f"a vocabulary must not give two words one id, but it gives {short(i)} to {short(word)} and "
+                f"{short(words[i])}, and has {len(value)} words with {len(words)} ids"
+            )
+        if (largest := max(words)) >= n_token:
+            raise ValueError(
+                f"{short(words[largest])} has the id {short(largest)}, but the model has n_token={n_token}"
+            )
+        return cls(tuple(words.get(i, f"<id {i}>") for i in range(n_token)))
 
     def encode(self, text: str) -> Encoded:
         """Look every word up; one outside the vocabulary becomes <unk>, or is left out where there is none."""
@@ -93,6 +119,7 @@ class IdVocab:
     """Stand in for a vocabulary that nobody has: a text is the ids themselves, apart by white space."""
 
     n_token: int
+    reason: str = ""  # why there is none, where that is not plain, and what to do
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -106,6 +133,74 @@ class IdVocab:
 
     def decode(self, ids: list[int]) -> str:
         return " ".join(map(str, ids))
+
+
+def read_vocab_json(text: str, n_token: int) -> Vocab | WordVocab:
+    """Read a vocab.json: a list of tokens in the order of their ids, or an object that gives every token its id.
+
+    Where all tokens are single characters, a text is cut into characters, otherwise at white space. Raises ValueError.
+    """
+    if (count := sum(map(text.count, ",[{"))) > 2 * MAX_WORDS:  # before so many values take memory
+        raise ValueError(f"a vocabulary must have at most {MAX_WORDS} tokens, but there are about {count}")
+    value = json.loads(text)
+    words = list(value) if isinstance(value, dict) else value
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError("a vocabulary must be a JSON list of strings, or a JSON object of strings with their ids")
+    if isinstance(value, list) and all(len(word) == 1 for word in words):
+        return Vocab.from_json(text)
+    vocab = WordVocab.from_values(value, n_token)
+    return Vocab(vocab.tokens) if all(len(word) == 1 for word in words) else vocab
+
+
+def decode_text(data: bytes) -> str:
+    """Read text as UTF-8, with or without a byte order mark. Raises ValueError that says where it is not UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError("it is UTF-16, but UTF-8 is read: convert it with iconv -f UTF-16 -t UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        likely = "GBK" if is_gbk(data) else "ISO-8859-1"
+        raise ValueError(
+            f"line {line} has the byte 0x{data[error.start]:02x}, which is not UTF-8 but perhaps {likely}: convert it "
+            f"with iconv -f {likely} -t UTF-8"
+        ) from None
+
+
+def is_gbk(data: bytes) -> bool:
+    try:
+        data.decode("gbk")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_word(line: str) -> str:
+    """Take the word of a line, without white space around it and a count behind it."""
+    parts = line.split(maxsplit=2)
+    if len(parts) == 2 and parts[1].isdecimal():
+        return parts[0]
+    return line.strip() or line
+
+
+def check_words(words: list[str], place: str, first: int) -> tuple[str, ...]:
+    """Check that no word comes twice, or say at which lines or places one does, counted from `first`."""
+    if len(set(words)) != len(words):
+        counts = Counter(words)
+        twice = next(word for word, count in counts.items() if count > 1)
+        where = [first + i for i, word in enumerate(words) if word == twice][:2]
+        more = sum(count > 1 for count in counts.values()) - 1
+        what = short(twice) if twice.strip() else f"a blank {place}"
+        raise ValueError(
+            f"a vocabulary must not name a word twice, but {what} comes {counts[twice]} times, first at {place}s "
+            f"{where[0]} and {where[1]}" + (f", and {more} other words come more than once" if more else "")
+        )
+    return tuple(words)
+
+
+def short(text: object) -> str:
+    """Quote a text from outside, of any length."""
+    return repr(str(text)[:40])
 
 
 def show_token(token: str) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from relxl.checkpoint import Checkpoint
-from relxl.families import BY_NAME, FamilyError, Opened, Setting, open_tensors
+from relxl.families import BY_NAME, FamilyError, Opened, open_tensors
 from relxl.positions import clamp_distance, project_positions
 
 LONGEST = 2048  # distances that a curve is drawn for
@@ -74,12 +74,10 @@ def reach(opened: Opened) -> Reach:
     marks = [mark for mark in (trained, config.clamp_len, table) if mark is not None]
     high = min(round(1.15 * max(marks, default=USUAL)), LONGEST)
     positions = getattr(model.layers[0].attn, "positions", None)
-    if not getattr(positions, "clamps", True):
-        high = min(high, table)
-    high = max(high, 1 if table == 1 else 2)
+    if not getattr(positions, "clamps", True):  # a table that ends
+        high = min(high, positions.last)
+    high = max(high, 1)
     low = -high if model.rule_at(0).sees == "both" else 0
-    if not getattr(positions, "clamps", True):
-        low = max(low, positions.first)
     return Reach(low, high, trained, config.clamp_len, table)
 
 
@@ -114,12 +112,12 @@ class Answer:
 
 def open_questions(opened: Opened) -> list[str]:
     """Name the questions that the file leaves open and whose answer changes a score, the family's first."""
-    asked = ["family"] if len(opened.match.families) > 1 else []
     assumed = {setting.ask.name for setting in opened.settings if setting.origin == "assumed"}
-    return asked + [name for name in SCORE_SETTINGS if name in assumed]
+    return [name for name in SCORE_SETTINGS if name in assumed]
 
 
 SCORE_SETTINGS = (
+    "family",
     "rel_pos_type",
     "attn_type",
     "causal",
@@ -156,10 +154,8 @@ def reopen(checkpoint: Checkpoint, changes: Mapping[str, object]) -> Opened:
     family = BY_NAME[str(changes.get("family", opened.family.name))]
     told = {setting.ask.name: setting.value for setting in opened.settings if setting.origin in TOLD}
     asked = {ask.name for ask in family.asks}
-    chosen = {name: value for name, value in (told | dict(changes)).items() if name in asked}
-    return open_tensors(
-        checkpoint.weights.tensors, checkpoint.weights.config, chosen | {"family": family.name}, checkpoint.model.dtype
-    )
+    chosen = {name: value for name, value in (told | dict(changes)).items() if name in asked} | {"family": family.name}
+    return open_tensors(checkpoint.weights.tensors, checkpoint.weights.config, chosen, checkpoint.model.dtype)
 
 
 def answers(checkpoint: Checkpoint, name: str, layer: int, head: int, distance: Tensor) -> list[Answer]:
@@ -181,7 +177,7 @@ def answers(checkpoint: Checkpoint, name: str, layer: int, head: int, distance: 
 
 
 def is_current(opened: Opened, name: str, changes: Mapping[str, object]) -> bool:
-    now = {setting.ask.name: setting.value for setting in opened.settings} | {"family": opened.family.name}
+    now = {setting.ask.name: setting.value for setting in opened.settings}
     ours = [name, "rel_pos_type"] if name == "family" else [name]
     return all(now.get(key) == changes[key] for key in ours if key in changes)
 
@@ -217,17 +213,12 @@ def diagonal_curve(opened: Opened, layer: int, head: int, distance: Tensor, flip
     size = int(distance.abs().max()) + 1
     if attn.legacy_len is None and not attn.zero_future:
         return v_bias_curves(attn, -distance if flip else distance, clamp_len)[head]
-    pairs = attn.pairs(size, size, 0)
-    place, key = torch.arange(size)[:, None], torch.arange(size)
-    own = torch.where(pairs.query_row == place, pairs.distance - (place - key), torch.iinfo(torch.int64).max)
-    moved = [torch.diagonal(own, -int(d)) for d in distance]
-    single = torch.tensor([bool((m == m[0]).all()) and int(m[0]) < LONGEST_TABLE for m in moved])
-    read = distance + torch.stack([m[0] for m in moved]).where(single, 0)
-    curve = v_bias_curves(attn, read, clamp_len)[head]
-    return np.where(single.numpy(), curve, np.float32(np.nan))
-
-
-LONGEST_TABLE = 1 << 21  # more than any table has: a distance beyond it is none
+    pairs, place = attn.pairs(size, size, 0), torch.arange(size)
+    own, shift = pairs.query_row == place[:, None], pairs.distance - (place[:, None] - place)
+    lines = [(own.diagonal(-int(d)), shift.diagonal(-int(d))) for d in distance]
+    single = torch.tensor([bool(mine.all() and (line == line[0]).all()) for mine, line in lines])
+    read = distance + torch.stack([line[0] for _mine, line in lines]).where(single, 0)
+    return np.where(single.numpy(), v_bias_curves(attn, read, clamp_len)[head], np.float32(np.nan))
 
 
 def head_sizes(attn, head: int) -> tuple[float, float]:
@@ -244,12 +235,11 @@ def head_sizes(attn, head: int) -> tuple[float, float]:
 def same(tensors: Sequence[Tensor]) -> str:
     """Tell whether tensors are "one" in memory, "equal" in every number (NaN included), or "apart"."""
     first, *rest = tensors
-    if all(first.shape == other.shape and first.data_ptr() == other.data_ptr() for other in rest):
+    if any(first.shape != other.shape for other in rest):
+        return "apart"
+    if all(first.data_ptr() == other.data_ptr() for other in rest):
         return "one"
-    alike = all(
-        first.shape == other.shape and bool(((first == other) | (first.isnan() & other.isnan())).all())
-        for other in rest
-    )
+    alike = all(bool(((first == other) | (first.isnan() & other.isnan())).all()) for other in rest)
     return "equal" if alike else "apart"
 
 
@@ -303,9 +293,3 @@ def folded_curves(attn, distance: Tensor, clamp_len: int | None = None) -> np.nd
     if bias is None:
         return None
     return v_bias_curves(attn, distance, clamp_len, bias if attn.v is None else attn.v.detach() + bias)
-
-
-def settings_first(opened: Opened) -> list[Setting]:
-    """Sort the settings: what is assumed first, then what a person chose, then what the file says."""
-    order = ("assumed", "chosen", "file")
-    return sorted(opened.settings, key=lambda setting: order.index(setting.origin))

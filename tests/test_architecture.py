@@ -22,7 +22,8 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "trace": {"model", "relative", "masking", "definition", "split"},
     "proof": {"split", "trace"},
     "training": {"config", "files", "model", "relative", "masking", "vocab"},
-    "checkpoint": {"canonical", "config", "containers", "families", "files", "model", "vocab"},
+    "checkpoint": {"canonical", "config", "containers", "families", "files", "model", "tokenizer", "vocab"},
+    "tokenizer": {"containers", "vocab"},
     "census": {"checkpoint"},
     "tensor_view": set(),
     "weights_only": {"checkpoint", "families", "positions"},
@@ -72,6 +73,7 @@ LIBRARIES = {  # a library -> the modules that may import it
     "distributed": {"cli_sweep"},
     "playwright": {"bench"},
     "bertviz": {"bench"},
+    "tokenizers": {"containers"},
     "yaml": {"containers"},
     "pickle": {"containers"},
     "torch": {
@@ -149,6 +151,8 @@ def test_every_module_stands_in_the_rules():
     ("import relxl", "torch streamlit plotly pandas numpy"),
     ("import relxl.cli", "torch streamlit plotly pandas numpy"),
     ("import relxl.trace, relxl.training, relxl.checkpoint, relxl.proof", "streamlit plotly pandas"),
+    ("import relxl.tokenizer", "tokenizers torch streamlit plotly pandas numpy"),
+    ("import relxl.checkpoint, relxl.containers.child", "tokenizers"),
     ("import relxl.jobs", "torch streamlit plotly pandas numpy"),
     ("import relxl.diagnostics", "torch streamlit plotly pandas"),
     ("import relxl.matrix_view", "torch streamlit plotly pandas"),
@@ -176,6 +180,12 @@ def test_torch_unpickles_once_in_the_child_and_never_without_its_allowlist():
     loads = [call for call in calls if ast.unparse(call.func) == "torch.load"]
     options = [{option.arg: ast.unparse(option.value) for option in call.keywords} for call in loads]
     assert options == [{"map_location": "'cpu'", "weights_only": "True", "mmap": "False"}]
+
+
+def test_only_the_child_that_runs_tokenizers_imports_them():
+    found = [path for path in FILES if any(name.split(".")[0] == "tokenizers" for name in imports(path))]
+    assert found == [ROOT / "relxl" / "containers" / "tokenizing.py"]
+    assert not [path for path in FILES if any(name.endswith("containers.tokenizing") for name in imports(path))]
 
 
 def test_python_unpickles_nowhere_but_in_the_converter_and_imports_no_name_of_a_pickle():

@@ -3,12 +3,13 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from relxl.checkpoint import Checkpoint, open_checkpoint
+from relxl.checkpoint import Checkpoint, open_checkpoint, save_checkpoint
 from relxl.experiments.max_len import (
     beyond_wall,
     cells_per_distance,
@@ -27,6 +28,7 @@ from relxl.experiments.max_len_cli import SMALL, small_rows
 from relxl.model import TransformerXL
 from relxl.reading import Reading
 from relxl.trace import run
+from relxl.vocab import Vocab
 from tests.conftest import ROOT, tiny_model
 
 SIZES = [(1, 1, 0), (10, 5, 0), (3, 7, 0), (7, 7, 0), (5, 13, 8), (5, 13, 3), (2, 11, 9)]  # query_len, key_len, mem_len
@@ -164,15 +166,15 @@ def test_rows_without_a_gradient_are_to_the_bit_what_the_seed_made():
         assert np.array_equal(same, untrained)
 
 
-def test_only_a_table_with_counts_of_its_own_can_be_asked_for_its_rows():
+def test_only_a_table_with_counts_of_its_own_can_be_asked_for_its_rows(tmp_path):
     with pytest.raises(ValueError, match="shakespeare-sinusoid has sinusoid positions, which have no table"):
         table_use(bundled("shakespeare-sinusoid"))
-    model = tiny_model().float().requires_grad_(False)
-    checkpoint = Checkpoint("own", "", model.config, None, {}, model)
+    save_checkpoint(tmp_path / "own", tiny_model(), Vocab(tuple("abcdefghijk")), {})
+    checkpoint = open_checkpoint(tmp_path / "own")
     assert list(table_use(checkpoint).table(1)) == ["distance", "size"]
     with pytest.raises(ValueError, match="does not say which rows"):
         _ = table_use(checkpoint).untrained
-    counted = Checkpoint("own", "", model.config, None, {"row_gradient_counts": [[1, 2, 3]]}, model)
+    counted = replace(checkpoint, training={"row_gradient_counts": [[1, 2, 3]]})
     with pytest.raises(ValueError, match=r"gradients of \[1, 3\] rows, but the tables have \[2, 25\]"):
         table_use(counted)
 

@@ -90,7 +90,9 @@ def test_a_window_never_looks_past_the_training_and_a_flip_reads_what_was_never_
     assert not changed[:12].any() and changed[12:].all()  # home is 7 + 5: the first that sees farther is character 12
     more = measured(model, [14], [11, 12, 30], ["window"], lead=30)
     assert more[0].losses is more[1].losses is more[2].losses  # 11 tokens of memory are all that a window of 12 sees
-    uncut = torch.cat([loss for _, _, loss in cell_losses(model, TOKENS, 14, 30, MaskRule(window=12))], dim=1)
+    uncut = torch.cat(
+        [loss for _, _, loss in cell_losses(model, TOKENS, 14, 30, Variant(rule=MaskRule(window=12)))], dim=1
+    )
     np.testing.assert_allclose(more[0].losses, uncut[:, 30:], rtol=1e-5)
 
 

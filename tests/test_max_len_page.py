@@ -9,9 +9,17 @@ import pytest
 import torch
 
 from relxl.checkpoint import list_checkpoints, open_checkpoint
-from relxl.config import ModelConfig
-from relxl.experiments.max_len import beyond_wall, index_rows, row_sharing, score_change, table_use, touched_queries
+from relxl.experiments.max_len import (
+    beyond_wall,
+    index_rows,
+    own_wall,
+    row_sharing,
+    score_change,
+    table_use,
+    touched_queries,
+)
 from relxl.experiments.max_len_losses import BIN_LEN, length_losses, loss_rows, to_csv
+from relxl.experiments.max_len_variants import GRID
 from relxl.figures.max_len import length_figure, rows_figure, wall_figure
 from relxl.figures.shift import grouped
 from relxl.reading import Reading, with_positions
@@ -19,9 +27,9 @@ from relxl.style import RELATIVE_TERMS, number
 from relxl.trace import run, split_memory
 from relxl.training import token_loss
 from relxl.ui import max_len_losses as losses
-from relxl.ui.max_len import own_wall
 from relxl.ui.max_len_losses import best_sentence, claim_sentence, curves_of, measure_work, with_memory
 from relxl.ui.max_len_table import range_sentence, untrained_sentence
+from relxl.ui.view import source_of
 from tests.conftest import ROOT, tiny_model
 from tests.test_pages import control, healthy, matrices, open_app, text_box
 
@@ -179,7 +187,7 @@ def test_the_range_is_said_as_the_article_says_it():
     assert range_sentence(3, 3, 0, 1).count("share row 0") == 1
 
 
-@pytest.mark.parametrize("name", [name for name in RELATIVE if not name.endswith("sinusoid")])
+@pytest.mark.parametrize("name", [name for name in RELATIVE if name.endswith(("learned", "leaky"))])
 def test_the_rows_that_were_never_trained_are_counted(name):
     checkpoint = open_checkpoint(ROOT / "checkpoints" / name)
     use = table_use(checkpoint)
@@ -208,10 +216,8 @@ def test_the_curve_is_flat_beyond_the_wall():
 
 
 def test_a_models_own_wall():
-    sizes = {"n_token": 5, "max_len": 16}
-    assert own_wall(ModelConfig(**sizes)) == 15 and own_wall(ModelConfig(**sizes, clamp_len=4)) == 4
-    assert own_wall(ModelConfig(**sizes, positions="sinusoid")) is None
-    assert own_wall(ModelConfig(**sizes, positions="sinusoid", clamp_len=40)) == 40
+    assert own_wall(tiny_model(max_len=16)) == 15 and own_wall(tiny_model(max_len=16, clamp_len=4)) == 4
+    assert own_wall(tiny_model("sinusoid")) is None and own_wall(tiny_model("sinusoid", clamp_len=40)) == 40
 
 
 # Losses --------------------------------------------------------------------------------------------------------------
@@ -297,7 +303,7 @@ def test_curves_stand_at_the_middle_of_their_bins_with_two_errors():
 def test_a_job_measures_what_the_library_measures(tmp_path):
     folder = ROOT / "checkpoints/shakespeare-leaky"
     file = ROOT / "data/tinyshakespeare.txt"
-    steps = list(measure_work(str(folder), ("test",), file, [16, 32], 4 * 96))
+    steps = list(measure_work(source_of(folder), file, [16, 32], 4 * 96, GRID["learned"]))
     assert steps[-1].done == 1 and steps[0].result is None
     assert [step.done for step in steps] == sorted(step.done for step in steps)
     cells = steps[-1].result

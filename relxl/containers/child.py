@@ -62,17 +62,22 @@ def prepare(job: str) -> None:
 
 
 def close_doors(size: int) -> None:
+    """Give up what a file of `size` bytes does not need."""
+    limit_process(most_seconds(size), most_memory(size))
+
+
+def limit_process(seconds: int, memory: int) -> None:
     """Give up files, memory and time, for good: the hard limits fall with the soft ones."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     limits = {
-        resource.RLIMIT_CPU: int(used.ru_utime + used.ru_stime) + 1 + most_seconds(size),
+        resource.RLIMIT_CPU: int(used.ru_utime + used.ru_stime) + 1 + seconds,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 3,  # stdin, stdout and stderr, so that nothing more can be opened
     }
     if PAGES.exists():  # Linux; elsewhere what a process has mapped is not known, and time and answer are bounded
         mapped = int(PAGES.read_text().split()[0]) * resource.getpagesize()
-        limits[resource.RLIMIT_AS] = mapped + most_memory(size)
+        limits[resource.RLIMIT_AS] = mapped + memory
     for limit, value in limits.items():
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -173,7 +173,7 @@ def measure(data: bytes) -> tuple[str, int]:
 def read_config(folder: Path, name: str, data: bytes) -> tuple[dict, list[str]]:
     """Read a config to a dict, and say what is odd about it."""
     with naming(folder / name):
-        if name.endswith(".yaml"):
+        if name.endswith((".yaml", ".yml")):
             value = ask_child("yaml", io.BytesIO(data), len(data)).config
             return value, [f"the config was taken from {name}"]
         value, twice = load_json(data)
@@ -183,3 +183,13 @@ def read_config(folder: Path, name: str, data: bytes) -> tuple[dict, list[str]]:
         if not isinstance(value, dict):
             raise Refused(f"holds a JSON {type(value).__name__}, but an object was expected: restore it")
         return value, notes
+
+
+def read_config_file(path: Path) -> dict:
+    """Read a config that lies by itself: JSON, or YAML by its name's ending. Raises CheckpointError."""
+    with naming(path):
+        with open_regular(path) as file:
+            data = file.read(MAX_CONFIG + 1)
+        if len(data) > MAX_CONFIG:
+            raise Refused(f"has more than the {MAX_CONFIG} bytes that are read of a config: give the config alone")
+    return read_config(path.parent, path.name, data)[0]

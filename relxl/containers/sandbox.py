@@ -37,10 +37,21 @@ class Answer:
 
 def ask_child(job: str, file: BinaryIO, size: int) -> Answer:
     """Let the child do `job` on the next `size` bytes of `file`. Raises Refused, whatever becomes of the child."""
+    with start_child(START, job, str(size)) as process:
+        # The clock of the file starts here, so that a busy machine, on which an import takes long, refuses no file.
+        with deadline(process, most_seconds(size)):
+            digest = send(process.stdin, file, size)
+            facts, weights = receive(process.stdout, most_unfolded(size) + MAX_HEADER)
+        return make_answer(digest, facts, weights)
+
+
+@contextlib.contextmanager
+def start_child(start: str, *arguments: str) -> Iterator[subprocess.Popen]:
+    """Start a process that has given up its rights and waits for a file; whatever becomes of it, it ends with this."""
     environment = {name: os.environ[name] for name in PASSED if name in os.environ} | ONE_THREAD
     paths = [str(ROOT), *(path for path in sys.path if path)]
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", "-c", START, job, str(size), *paths],
+        [sys.executable, "-I", "-B", "-c", start, *arguments, *paths],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -52,11 +63,7 @@ def ask_child(job: str, file: BinaryIO, size: int) -> Answer:
         with deadline(process, START_SECONDS):
             if process.stdout.read(1) != b"R":
                 raise Refused("can not be opened now, since the process that reads such files did not start: try again")
-        # The clock of the file starts here, so that a busy machine, on which an import takes long, refuses no file.
-        with deadline(process, most_seconds(size)):
-            digest = send(process.stdin, file, size)
-            facts, weights = receive(process.stdout, most_unfolded(size) + MAX_HEADER)
-        return make_answer(digest, facts, weights)
+        yield process
     finally:
         kill(process)
         for pipe in (process.stdin, process.stdout):

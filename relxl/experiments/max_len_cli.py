@@ -73,9 +73,10 @@ def validation_streams(checkpoint, text: str, characters: int):
     """Cut the validation part of a text into streams of tokens. Raises ValueError for characters nobody trained."""
     import torch
 
-    from relxl.experiments.max_len_losses import spread_streams
+    from relxl.experiments.max_len_losses import check_has_loss, spread_streams
     from relxl.training import split_tokens
 
+    check_has_loss(checkpoint.model)
     encoded = checkpoint.vocab.encode(text)
     if encoded.unknown:
         raise ValueError(
@@ -91,9 +92,9 @@ def checkpoint_losses(checkpoint, tokens, lengths: list[int], memories: list[int
     from relxl.experiments.max_len_variants import GRID, home_variants
 
     config = checkpoint.config
-    home = home_variants(config)
+    home, grid = possible(checkpoint, home_variants(config)), possible(checkpoint, GRID[config.positions])
     first = length_losses(checkpoint.model, tokens, [config.segment_len], [config.mem_len], home, lead)
-    second = length_losses(checkpoint.model, tokens, lengths, memories, GRID[config.positions], lead)
+    second = length_losses(checkpoint.model, tokens, lengths, memories, grid, lead)
     for done, row in first:
         yield done * 0.05, row
     for done, row in second:
@@ -101,12 +102,22 @@ def checkpoint_losses(checkpoint, tokens, lengths: list[int], memories: list[int
         yield 0.05 + done * 0.95, None if again else row
 
 
+def possible(checkpoint, variants) -> tuple[str, ...]:
+    """Leave out what a checkpoint can not be run as: as trained alone, if it does not say its lengths."""
+    from relxl.experiments.max_len import known_reach
+    from relxl.reading import can_flip
+
+    if known_reach(checkpoint) is None:
+        return ("as_trained",)
+    return tuple(name for name in variants if name != "flip" or can_flip(checkpoint.model))
+
+
 def small_rows(checkpoint, text: str) -> list[dict]:
     """Measure the few rows that a test measures again."""
     from relxl.experiments.max_len_losses import length_losses, loss_rows
 
     config = checkpoint.config
-    variants = SMALL_VARIANTS.get(config.positions, ("as_trained",))
+    variants = possible(checkpoint, SMALL_VARIANTS.get(config.positions, ("as_trained",)))
     tokens = validation_streams(checkpoint, text, SMALL["characters"])
     steps = length_losses(
         checkpoint.model, tokens, [config.segment_len], [config.mem_len], variants, lead=SMALL["lead"]

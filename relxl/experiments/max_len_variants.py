@@ -62,7 +62,7 @@ def variant_of(name: str, config: ModelConfig | Sizes, reach: int) -> Variant:
         max_len = max(config.max_len, reach + 1) if size is None else size
         if config.positions == "learned" and max_len == config.max_len:
             return Variant()
-        near = config.segment_len // 2 if kind == "interpolate_far" else near or 0
+        near = min(config.segment_len // 2, config.max_len - 1) if kind == "interpolate_far" else near or 0
         return Variant(Reading(interpolate=max_len, near=near))
     if kind == "truncate":
         return Variant(Reading(truncate=size))

@@ -5,7 +5,7 @@ for GPUs"; github.com/kimiyoung/transformer-xl, proj_adaptive_softmax.py.
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -72,55 +72,80 @@ class AdaptiveSoftmax:
         return hidden if projection is None else hidden @ projection
 
 
-def read_adaptive(
-    reader: Reader, prefix: str, d_model: int, cutoffs: tuple[int, ...] | None, reversed_clusters: bool
-) -> tuple[AdaptiveEmbedding, AdaptiveSoftmax]:
-    """Take both from a Transformer-XL file; `prefix` stands before word_emb ("transformer." in HF's).
+def read_embedding(reader: Reader, prefix: str, d_model: int) -> AdaptiveEmbedding:
+    """Take the embedding of a Transformer-XL file; `prefix` stands before word_emb.
+
+    Several tables say where the vocabulary is cut. Raises FamilyError where there is none.
+    """
+    n_table = count(reader.shapes, f"{prefix}word_emb.emb_layers.{{}}.weight")
+    if not n_table:
+        raise FamilyError(f"{prefix}word_emb.emb_layers.0.weight is not there: the file holds no language model")
+    tables = tuple(reader.take(f"{prefix}word_emb.emb_layers.{i}.weight", None, None) for i in range(n_table))
+    names = [f"{prefix}word_emb.emb_projs.{i}" for i in range(n_table)]
+    take = [reader.optional if table.shape[1] == d_model else reader.take for table in tables]
+    projections = tuple(f(name, d_model, table.shape[1]) for f, name, table in zip(take, names, tables, strict=True))
+    return AdaptiveEmbedding(tables, projections, tuple(accumulate(len(table) for table in tables[:-1])))
+
+
+def read_softmax(
+    reader: Reader,
+    prefix: str,
+    embedding: AdaptiveEmbedding,
+    d_model: int,
+    cutoffs: tuple[int, ...] | None,
+    reversed_clusters: bool,
+) -> AdaptiveSoftmax:
+    """Take the softmax of a Transformer-XL file; `prefix` stands before crit.
 
     What is tied is stored once: a softmax without weights or projections has the embedding's. Raises FamilyError where
     the cutoffs are needed and not told, or do not fit.
     """
-    shapes = reader.shapes
-    tables, projections = count(shapes, f"{prefix}word_emb.emb_layers.{{}}.weight"), {}
-    if not tables:
-        raise FamilyError(f"{prefix}word_emb.emb_layers.0.weight is not there: the file holds no language model")
-    embedding = tuple(reader.take(f"{prefix}word_emb.emb_layers.{i}.weight", None, None) for i in range(tables))
-    for i in range(tables):
-        projections[i] = reader.optional(f"{prefix}word_emb.emb_projs.{i}", d_model, embedding[i].shape[1])
-        if projections[i] is None and embedding[i].shape[1] != d_model:
-            reader.missing.append(f"{prefix}word_emb.emb_projs.{i}")
-    n_token = sum(len(table) for table in embedding)
-    n_tail = shapes["crit.cluster_weight"][0] if len(shapes.get("crit.cluster_weight", ())) == 2 else 0
-    cutoffs = cutoffs_of(embedding, cutoffs, n_tail, n_token)
+    crit, tables, projections = f"{prefix}crit.", embedding.tables, embedding.projections
+    n_token = sum(len(table) for table in tables)
+    stored = reader.shapes.get(f"{crit}cluster_weight", (0,))
+    n_tail = len(tables) - 1 or (stored[0] if len(stored) == 2 else len(cutoffs or ()))
+    edges = [0, *cutoffs_of(embedding, cutoffs, n_tail, n_token), n_token]
+    tie_weight = first_told(reader.config, ("tie_weight", "tie_word_embeddings"), True)
+    shared = first_told(reader.config, ("proj_share_all_but_first",), None)
+    tie_projs = first_told(reader.config, ("tie_projs",), None if shared is None else [False] + [shared] * n_tail)
 
-    out = [reader.optional(f"crit.out_layers.{i}.weight", None, None) for i in range(tables)]
-    out = [table if own is None else own for own, table in zip(out, embedding, strict=True)]
-    biases = [reader.take(f"crit.out_layers.{i}.bias", len(table)) for i, table in enumerate(embedding)]
-    edges = [0, *cutoffs, n_token]
-    if tables == 1 and n_tail:  # div_val 1: one table, cut into clusters
-        out = [out[0][a:b] for a, b in pairwise(edges)]
+    weights = [reader.tied(f"{crit}out_layers.{i}.weight", table, tie_weight) for i, table in enumerate(tables)]
+    biases = [reader.take(f"{crit}out_layers.{i}.bias", len(table)) for i, table in enumerate(tables)]
+    if len(tables) == 1 and n_tail:  # div_val 1: one table, cut into clusters
+        weights = [weights[0][a:b] for a, b in pairwise(edges)]
         biases = [biases[0][a:b] for a, b in pairwise(edges)]
-    own = [reader.optional(f"crit.out_projs.{i}", d_model, weight.shape[1]) for i, weight in enumerate(out)]
-    tied = [projections[min(i, tables - 1)] for i in range(len(out))]
-    out_projections = tuple(tie if mine is None else mine for mine, tie in zip(own, tied, strict=True))
-    cluster_weight = reader.take("crit.cluster_weight", n_tail, out[0].shape[1]) if n_tail else None
-    cluster_bias = reader.take("crit.cluster_bias", n_tail) if n_tail else None
-    softmax = AdaptiveSoftmax(
-        tuple(out), tuple(biases), out_projections, cluster_weight, cluster_bias, reversed_clusters
+    out_projections = []
+    for i in range(n_tail + 1):
+        tied = projections[min(i, len(tables) - 1)]
+        told = isinstance(tie_projs, list | tuple)
+        may_be_tied = not told or (i < len(tie_projs) and bool(tie_projs[i]))
+        out_projections.append(None if tied is None else reader.tied(f"{crit}out_projs.{i}", tied, may_be_tied))
+    return AdaptiveSoftmax(
+        tuple(weights),
+        tuple(biases),
+        tuple(out_projections),
+        reader.take(f"{crit}cluster_weight", n_tail, weights[0].shape[1]) if n_tail else None,
+        reader.take(f"{crit}cluster_bias", n_tail) if n_tail else None,
+        reversed_clusters,
     )
-    return AdaptiveEmbedding(embedding, tuple(projections.values()), cutoffs if tables > 1 else ()), softmax
 
 
-def cutoffs_of(tables: tuple[Tensor, ...], told: tuple[int, ...] | None, n_tail: int, n_token: int) -> tuple[int, ...]:
+def first_told(config: dict, names: tuple[str, ...], default: object) -> object:
+    """Give what a config says under the first of the names that it has."""
+    return next((config[name] for name in names if config.get(name) is not None), default)
+
+
+def cutoffs_of(
+    embedding: AdaptiveEmbedding, told: tuple[int, ...] | None, n_tail: int, n_token: int
+) -> tuple[int, ...]:
     """Find where the vocabulary is cut: the tables say it where there are several, else the config must."""
-    if len(tables) > 1:
-        edges = torch.tensor([len(table) for table in tables]).cumsum(0).tolist()[:-1]
-        if told and list(told) != edges:
+    if len(embedding.tables) > 1:
+        if told and told != embedding.cutoffs:
             raise FamilyError(
-                f"the config says cutoffs={list(told)}, but the embedding tables are cut at {edges}: the two belong to "
-                "different models"
+                f"the config says cutoffs={list(told)}, but the embedding tables are cut at {list(embedding.cutoffs)}: "
+                "the two belong to different models"
             )
-        return tuple(edges)
+        return embedding.cutoffs
     if not n_tail:
         return ()
     if told is None or len(told) != n_tail or told[-1] >= n_token:

@@ -5,18 +5,30 @@ that is shown as assumed), and how its tensors become the canonical form. Everyt
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from relxl.canonical import Linear, Norm
+from relxl.config import LARGEST
 
 Shapes = Mapping[str, tuple[int, ...]]  # what a file holds, by name
 MASKS = {"mask", "mask_keep", "attention_mask", "key_padding_mask", "attn_mask"}
+PAIR_MASKS = {"mask_keep", "attn_mask"}  # two axes of these are query and key, of the others batch and key
 LONGEST_LIST = 6  # names that a sentence lists
+COPIES = re.compile(r"ema|avg|average|teacher|momentum|decoder")  # stacks of layers that are not a file's first one
+ACTIVATIONS = {
+    "gelu": F.gelu,
+    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+}
 
 
 class FamilyError(ValueError):
@@ -64,19 +76,21 @@ class Family:
     plain_config: Callable[[dict], dict] = dict  # brings the family's own config to the names of `asks`
     mask_marks: str = "keep"  # what true means in a mask that the family's own code takes: "keep" or "hide"
 
-    def visible(self, given: Mapping[str, Tensor]) -> Tensor | None:
+    def visible(self, given: Mapping[str, Tensor], batch: int, query_len: int) -> Tensor | None:
         """Read the masks that the family's own code takes, by their names: bool, broadcast to [batch head query key].
 
-        [batch key], [batch query key] or [batch 1 key]; `attn_mask` is [query key]. None if none is given.
+        [batch key], [batch query key] or [batch 1 key], [batch*head query key], [batch head query key]; `PAIR_MASKS`
+        may be [query key]. None if none is given.
         """
         keep = None
         for name in MASKS & set(given):
             mask = given[name].bool()
             mask = mask if self.mask_marks == "keep" else ~mask
             if mask.dim() == 2:
-                mask = mask[None, None] if name == "attn_mask" else mask[:, None, None]
+                pairs = name in PAIR_MASKS and len(mask) == query_len
+                mask = mask[None, None] if pairs else mask[:, None, None]
             elif mask.dim() == 3:
-                mask = mask[:, None]
+                mask = mask[:, None] if len(mask) == batch else mask.unflatten(0, (batch, -1))
             keep = mask if keep is None else keep & mask
         return keep
 
@@ -162,6 +176,10 @@ class Reader:
     def optional(self, name: str, *shape: int | None) -> Tensor | None:
         return self.take(name, *shape) if name in self.tensors else None
 
+    def tied(self, name: str, other: Tensor, may_be_tied: bool) -> Tensor:
+        """Take a tensor that may share the numbers of `other`, and is then not stored once more."""
+        return self.take(name, *other.shape) if name in self.tensors or not may_be_tied else other
+
     def linear(self, name: str, n_out: int | None, n_in: int | None) -> Linear:
         """Take `name`.weight [out in] and, if it is there, `name`.bias [out]."""
         weight = self.take(f"{name}.weight", n_out, n_in)
@@ -207,13 +225,27 @@ def prefixes(names: Shapes, anchor: str) -> list[str]:
 
 
 def layer_prefixes(names: Shapes, anchor: str) -> list[str]:
-    """Do the same and fill the gaps: if the layers 0 and 2 have an anchor, layer 1 lacks one and is to be missed."""
-    found = prefixes(names, anchor)
-    numbered = [re.fullmatch(r"(.*?)(\d+)(\.[^\d]*)", prefix) for prefix in found]
-    if not found or not all(numbered) or len({(m[1], m[3]) for m in numbered}) > 1:
-        return found
-    stem, tail, last = numbered[0][1], numbered[0][3], int(numbered[-1][2])
-    return [f"{stem}{i}{tail}" for i in range(last + 1)] if last < 256 else found
+    """Do the same for the layers of one stack, gaps filled: if layer 1 of 3 lacks the anchor, it is to be missed.
+
+    A file may hold several stacks, such as an encoder, a decoder and the encoder's running average: the longest one
+    that is no copy counts, and the others stay unmatched.
+    """
+    stacks = defaultdict(list)
+    for prefix in prefixes(names, anchor):
+        parts = re.fullmatch(r"(.*?)(\d+)(\.[^\d]*)", prefix)
+        stacks[(parts[1], parts[3]) if parts else (prefix, None)].append(int(parts[2]) if parts else 0)
+    if not stacks:
+        return []
+    (stem, tail), numbers = min(stacks.items(), key=lambda item: (bool(COPIES.search(item[0][0])), -len(item[1])))
+    if tail is None:
+        return [stem]
+    last = numbers[-1]
+    return [f"{stem}{i}{tail}" for i in (range(last + 1) if last < LARGEST["n_layer"] else numbers)]
+
+
+def stem_of(layer: str) -> str:
+    """Give what stands before the layers, from the name of one: "model.layers.3.attn." -> "model."."""
+    return re.sub(r"[^.]*\.\d+\.[^\d]*$", "", layer)
 
 
 def heads_first(weight: Tensor, n_head: int) -> Tensor:

@@ -21,10 +21,11 @@ from relxl.canonical import (
     SinusoidPositions,
 )
 from relxl.config import Sizes
-from relxl.families.adaptive import AdaptiveEmbedding, AdaptiveSoftmax, read_adaptive
-from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes, heads_first, layer_prefixes
+from relxl.families.adaptive import AdaptiveEmbedding, AdaptiveSoftmax, read_embedding, read_softmax
+from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes, heads_first, layer_prefixes, stem_of
 from relxl.masking import MaskRule
 
+ANCHOR = "dec_attn.qkv_net.weight"
 ASKS = (
     Ask("clamp_len", -1, least=-1),
     Ask("same_length", False),
@@ -70,9 +71,9 @@ class TransformerXLModel(CanonicalModel):
         zeros = self.embedding.tables[0].new_zeros(batch, self.config.mem_len, self.config.d_model)
         return [zeros] * len(self.layers)
 
-    def output_logits(self, last_hidden: Tensor) -> Tensor:
-        """Give log-probabilities, which are output logits of themselves."""
-        return self.softmax(last_hidden)
+    def output_logits(self, last_hidden: Tensor) -> Tensor | None:
+        """Give log-probabilities, which are output logits of themselves; None for a file without a softmax."""
+        return None if self.softmax is None else self.softmax(last_hidden)
 
     def next_mems(self, mems: Sequence[Tensor] | None, hidden: Sequence[Tensor]) -> list[Tensor]:
         if not self.config.mem_len:
@@ -88,31 +89,43 @@ class TransformerXLModel(CanonicalModel):
 
 
 def known_by(shapes: Shapes) -> str | None:
-    qkv = any(name.endswith("dec_attn.qkv_net.weight") for name in shapes)
-    if qkv and "r_w_bias" in shapes and "r_emb" in shapes and "r_bias" in shapes:
-        return "r_emb, r_bias and r_w_bias at the top beside dec_attn.qkv_net: attn_type 1, learned positions"
-    if qkv and "r_w_bias" in shapes and any(name.endswith("dec_attn.r_net.weight") for name in shapes):
-        return "r_w_bias and r_r_bias at the top beside dec_attn.qkv_net and dec_attn.r_net: shared by all layers"
+    layers = layer_prefixes(shapes, ANCHOR)
+    stem = stem_of(layers[0]) if layers else ""
+    if not layers or own_biases(shapes) or not has_softmax(shapes, stem):
+        return None
+    if f"{stem}r_emb" in shapes:
+        return "r_emb, r_bias and r_w_bias beside the layers: attn_type 1, learned positions"
+    if any(f"{name}dec_attn.r_net.weight" in shapes for name in layers):
+        return "dec_attn.qkv_net and dec_attn.r_net, with r_w_bias and r_r_bias beside the layers: shared by all"
     return None
 
 
+def own_biases(shapes: Shapes) -> bool:
+    """Say whether layers have their own u and v."""
+    return any(name.endswith(("dec_attn.r_w_bias", "dec_attn.r_r_bias")) for name in shapes)
+
+
+def has_softmax(shapes: Shapes, prefix: str) -> bool:
+    return any(name.startswith(f"{prefix}crit.") for name in shapes)
+
+
 def build(reader: Reader, told: dict[str, object]) -> TransformerXLModel:
-    learned = "r_emb" in reader.tensors
-    layers = layer_prefixes(reader.shapes, "dec_attn.qkv_net.weight")
-    n_head, d_head = reader.size("r_w_bias", -2), reader.size("r_w_bias", -1)
+    layers = layer_prefixes(reader.shapes, ANCHOR)
+    stem = stem_of(layers[0])
+    n_head, d_head = (reader.size(f"{stem}r_w_bias", axis) for axis in (-2, -1))
     clamp_len = told["clamp_len"] if told["clamp_len"] > 0 else None
-    if learned:  # [layer row head d_head], [layer head d_head], [layer row head]; the last row is distance 0
-        n_row = reader.size("r_emb", 1)
-        emb = reader.take("r_emb", len(layers), n_row, n_head, d_head).flip(1).transpose(1, 2)
-        bias = reader.take("r_bias", len(layers), n_row, n_head).flip(1).transpose(1, 2)
-        u = reader.take("r_w_bias", len(layers), n_head, d_head)
+    if f"{stem}r_emb" in reader.tensors:  # [layer row head d_head], [layer head d_head], [layer row head]
+        n_row = reader.size(f"{stem}r_emb", 1)  # the last row is distance 0
+        emb = reader.take(f"{stem}r_emb", len(layers), n_row, n_head, d_head).flip(1).transpose(1, 2)
+        bias = reader.take(f"{stem}r_bias", len(layers), n_row, n_head).flip(1).transpose(1, 2)
+        u = reader.take(f"{stem}r_w_bias", len(layers), n_head, d_head)
         places = [LearnedPositions(rows, 0, curve) for rows, curve in zip(emb, bias, strict=True)]
         biases = [(one, None) for one in u]
         clamp_len = None if clamp_len is None else clamp_len - 1  # the last clamp_len rows: distances below it
     else:
-        u, v = reader.take("r_w_bias", n_head, d_head), reader.take("r_r_bias", n_head, d_head)
+        u, v = (reader.take(f"{stem}{bias}", n_head, d_head) for bias in ("r_w_bias", "r_r_bias"))
         places, biases = None, [(u, v)] * len(layers)
-    return build_language_model(reader, "", layers, places, biases, told, clamp_len)
+    return build_language_model(reader, stem, layers, places, biases, told, clamp_len)
 
 
 def build_language_model(
@@ -125,9 +138,12 @@ def build_language_model(
     clamp_len: int | None,
     hf: bool = False,
 ) -> TransformerXLModel:
-    """Build what both codes share; `places` are the layers' learned positions, or None for a sinusoid."""
+    """Build what both codes share; `places` are the layers' learned positions, or None for a sinusoid.
+
+    The softmax stands beside the layers, in HF's code outside of the "transformer." that they are in.
+    """
     n_head, d_head = biases[0][0].shape
-    d_model = reader.size(f"{layers[0]}dec_attn.qkv_net.weight", 1)
+    d_model, eps = reader.size(f"{layers[0]}{ANCHOR}", 1), told.get("layer_norm_epsilon", 1e-5)
     blocks = []
     for i, name in enumerate(layers):
         qkv = reader.take(f"{name}dec_attn.qkv_net.weight", 3 * n_head * d_head, d_model)
@@ -136,8 +152,8 @@ def build_language_model(
             positions = SinusoidPositions(w_k_pos)
         else:
             positions = places[i]
-        attn_norm = reader.norm(f"{name}dec_attn.layer_norm", d_model)
-        ff_norm = reader.norm(f"{name}pos_ff.layer_norm", d_model)
+        attn_norm = reader.norm(f"{name}dec_attn.layer_norm", d_model, eps)
+        ff_norm = reader.norm(f"{name}pos_ff.layer_norm", d_model, eps)
         pre = told["pre_lnorm"]
         first = reader.linear(f"{name}pos_ff.CoreNet.0", None, d_model)
         attn = RelativeAttention(
@@ -153,14 +169,17 @@ def build_language_model(
         ff = FeedForward(first, reader.linear(f"{name}pos_ff.CoreNet.3", d_model, len(first.weight)))
         after = (None, ff_norm, None) if pre else (attn_norm, None, ff_norm)
         blocks.append(Block(attn, ff, *after))
-    embedding, softmax = read_adaptive(reader, prefix, d_model, told["cutoffs"], reversed_clusters=not hf)
+    embedding, softmax = read_embedding(reader, prefix, d_model), None
+    outside = prefix.removesuffix("transformer.") if hf else prefix
+    if has_softmax(reader.shapes, outside):
+        softmax = read_softmax(reader, outside, embedding, d_model, told["cutoffs"], reversed_clusters=not hf)
     reader.ignore(f"{prefix}pos_emb.inv_freq")
     sizes = Sizes(
         n_layer=len(layers),
         n_head=n_head,
         d_model=d_model,
         d_head=d_head,
-        n_token=sum(len(weight) for weight in softmax.weights),
+        n_token=sum(len(table) for table in embedding.tables),
         positions="sinusoid" if places is None else "learned",
         max_len=1 if places is None else places[0].last + 1,
         clamp_len=clamp_len,

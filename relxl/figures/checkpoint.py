@@ -25,27 +25,30 @@ def heads_figure(
     theme, figure = theme_of(dark), go.Figure()
     for other in [*(i for i in range(len(curves)) if i != head), head]:
         bold = other == head
-        colour = look.colour if bold else translucent(look.colour, 0.38)
+        colour = look.colour if bold else translucent(look.colour, 0.6 if dark else 0.45)
         figure.add_scatter(
             x=distances, y=finite(curves[other]), mode="lines", line={"color": colour, "width": 3 if bold else 1},
             name=f"H{other}", hovertemplate=_("distance %{x}") + f"<br><b>%{{y:.4g}}</b><extra>H{other}</extra>",
         )  # fmt: skip
     add_marks(figure, marks, dark)
     add_name(figure, distances, curves[head], f"H{head}", dark)
-    figure.update_layout(layout(theme, height=300, margin=MARGIN | {"t": 30}, hovermode="closest"))
+    figure.update_layout(layout(theme, height=380, margin=MARGIN | {"t": 30}, hovermode="closest"))
     figure.update_xaxes(axis(theme, distance_title(distances)), range=[int(distances.min()), int(distances.max())])
     figure.update_yaxes(axis(theme, _("adds to the score")))
     return figure
 
 
 def add_name(figure: go.Figure, distances: np.ndarray, curve: np.ndarray, name: str, dark: bool) -> None:
-    """Write a curve's name at its highest point."""
-    if not np.isfinite(curve).any():
+    """Write a curve's name at its highest point in the past."""
+    there = np.isfinite(curve) & (distances >= 0)
+    if not there.any():
         return
-    top = int(np.argmax(np.where(np.isfinite(curve), curve, -np.inf)))
+    top = int(np.argmax(np.where(there, curve, -np.inf)))
+    left = distances[top] > 0.8 * distances.max()
     figure.add_annotation(
-        x=int(distances[top]), y=float(curve[top]), text=f"<b>{name}</b>", showarrow=False, xshift=14, yshift=4,
-        xanchor="left", font={"size": 13, "color": theme_of(dark).ink},
+        x=int(distances[top]), y=float(curve[top]), text=f"<b>{name}</b>", showarrow=False, xshift=-8 if left else 8,
+        yshift=6, xanchor="right" if left else "left", font={"size": 13, "color": theme_of(dark).ink},
+        bgcolor=theme_of(dark).halo, opacity=0.85,
     )  # fmt: skip
 
 
@@ -94,17 +97,20 @@ def gauge_figure(sizes: Mapping[str, np.ndarray], head: int, dark: bool = False)
         shape = "/" if "+" in name else ""
         pattern = {"shape": shape, "fgcolor": colours[name], "bgcolor": "rgba(0,0,0,0)", "size": 5, "solidity": 0.5}
         marker = {"color": colours[name], "line": {"color": colours[name], "width": 1 if shape else 0}}
+        marker |= {"pattern": pattern} if shape else {}
         label = label_of(name)
         figure.add_bar(
-            x=list(range(len(values))), y=finite(values), name=label, marker=marker | ({"pattern": pattern} if shape else {}),
+            x=list(range(len(values))), y=finite(values), name=label, marker=marker,
             hovertemplate=f"H%{{x}}<br><b>%{{y:.4g}}</b><extra>{label}</extra>",
         )  # fmt: skip
     n_head = len(next(iter(sizes.values())))
     labels = [f"<b>H{i}</b>" if i == head else f"H{i}" for i in range(n_head)]
     figure.update_layout(
-        layout(theme, height=260, barmode="group", bargap=0.3, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36})
+        layout(
+            theme, height=260, barmode="group", bargap=0.3, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}
+        )
     )
-    figure.update_xaxes(axis(theme, showgrid=False, tickvals=list(range(n_head)), ticktext=labels))
+    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=list(range(n_head)), ticktext=labels))
     figure.update_yaxes(axis(theme, _("length of the vector"), rangemode="tozero"))
     return figure
 

@@ -24,13 +24,19 @@ class Series(NamedTuple):
 
 
 def wall_figure(
-    v_bias: np.ndarray, distances: np.ndarray, look: Term, wall: int | None, marks: dict[str, int], dark: bool = False
+    v_bias: np.ndarray,
+    distances: np.ndarray,
+    look: Term,
+    wall: int | None,
+    marks: dict[str, int],
+    dark: bool = False,
+    both: bool = False,
 ) -> go.Figure:
-    """Draw v_bias [distance] as it is, and in the ink what a wall makes of it: flat beyond."""
+    """Draw v_bias [distance] as it is, and in the ink what a wall makes of it: flat beyond, on `both` sides or one."""
     figure = curve_figure(v_bias, distances, look, marks, dark)
-    if wall is not None:
-        beyond = (distances >= wall) & (distances >= 0)
-        flat = np.full(int(beyond.sum()), v_bias[distances == wall][0] if (distances == wall).any() else np.nan)
+    for side in () if wall is None else (1, -1) if both else (1,):
+        beyond, at = distances * side >= wall, distances * side == wall
+        flat = np.full(int(beyond.sum()), v_bias[at][0] if at.any() else np.nan)
         figure.add_scatter(
             x=distances[beyond], y=flat.astype(np.float32), mode="lines",
             line={"color": theme_of(dark).alarm, "width": 2.5},
@@ -42,7 +48,7 @@ def wall_figure(
 def rows_figure(
     distance: np.ndarray,
     size: np.ndarray,
-    spread: float,
+    spread: float | None,
     counts: np.ndarray | None,
     read: np.ndarray,
     marks: Mapping[str, int],
@@ -50,11 +56,12 @@ def rows_figure(
 ) -> go.Figure:
     """Draw the rows of a table over their distance: size, steps with a gradient, cells of this text; all [row].
 
-    The band round size 1 is where a row lies that was drawn and never trained, two `spread` wide on either side.
+    The band round size 1 is where a row lies that was drawn and never trained, two `spread` wide on either side; how
+    the rows were drawn may not be known.
     """
     theme = theme_of(dark)
     titles = [
-        _("size of the row, 1 is as it was drawn"),
+        _("size of the row, 1 is the mean") if spread is None else _("size of the row, 1 is as it was drawn"),
         _("training steps that gave it a gradient"),
         _("cells of this picture that read it"),
     ]
@@ -74,12 +81,13 @@ def rows_figure(
         )  # fmt: skip
         figure.update_yaxes(axis(theme, rangemode="tozero", nticks=4), row=row, col=1)
     figure.update_yaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 50], row=1, col=1)
-    low, high = max(1 - 2 * spread, 0.05), 1 + 2 * spread
-    figure.add_hrect(low, high, fillcolor=CURVES[4], opacity=0.3, line_width=0, layer="below", row=1, col=1)
-    figure.add_annotation(
-        x=1, xref="x domain", y=np.log10(high), xanchor="right", yanchor="bottom", text=_("as drawn, never trained"),
-        showarrow=False, font={"size": 11, "color": theme.faint}, row=1, col=1,
-    )  # fmt: skip
+    if spread is not None:
+        low, high = max(1 - 2 * spread, 0.05), 1 + 2 * spread
+        figure.add_hrect(low, high, fillcolor=CURVES[4], opacity=0.3, line_width=0, layer="below", row=1, col=1)
+        figure.add_annotation(
+            x=1, xref="x domain", y=np.log10(high), xanchor="right", yanchor="bottom",
+            text=_("as drawn, never trained"), showarrow=False, font={"size": 11, "color": theme.faint}, row=1, col=1,
+        )  # fmt: skip
     for name, place in marks.items():
         figure.add_vline(place, line={"color": theme.alarm, "width": 1.5, "dash": "dash"})
         figure.add_annotation(

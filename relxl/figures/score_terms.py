@@ -11,10 +11,16 @@ from relxl.style import LEGEND, Term, axis, layout, theme_of
 NO_TITLE = {"l": 48, "r": 16, "t": 12, "b": 40}
 
 
+def single(values: np.ndarray) -> np.ndarray:
+    """Give float32, which plotly takes fastest; what does not fit is infinite."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
 def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool = False) -> go.Figure:
     """Draw u_bias [key] as bars, and below them as the strip of which the matrix repeats one a row."""
     theme = theme_of(dark)
-    u_bias = u_bias.astype(np.float32)
+    u_bias = single(u_bias)
     limit = float(np.abs(u_bias[np.isfinite(u_bias)]).max(initial=0)) or 1.0
     hover = _("key %{x}") + "<br><b>%{y:.4g}</b><extra></extra>"
     figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.86, 0.14], vertical_spacing=0.02)
@@ -39,7 +45,7 @@ def curve_figure(
     The future, which a causal query never reads, is dotted. `marks` names distances to draw a line at.
     """
     theme = theme_of(dark)
-    v_bias = v_bias.astype(np.float32)
+    v_bias = single(v_bias)
     past = distances >= 0
     hover = _("distance %{x}") + "<br><b>%{y:.4g}</b><extra></extra>"
     line = {"color": look.colour, "width": 2}
@@ -65,7 +71,7 @@ def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark:
     figure = go.Figure()
     for name, contributions in cell.items():
         figure.add_bar(
-            y=contributions.astype(np.float32), name=f"({looks[name].letter}) {name}", marker_color=looks[name].colour,
+            y=single(contributions), name=f"({looks[name].letter}) {name}", marker_color=looks[name].colour,
             hovertemplate=_("dimension %{x}") + "<br><b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.update_layout(

@@ -257,6 +257,7 @@ class MatrixView {
   // Hatch and outline of the hidden cells, the memory seam and the wall: the same for all panels, drawn once a zoom.
   paintMarks() {
     const { cells: [rows, cols], hidden, pool, window: [row0, , col0], shape, theme, seam, wall } = this.picture;
+    const { two_walls: ahead } = this.picture;
     const { width, height, ratio } = this.area;
     const key = [this.zoom, width, height, ratio].join();
     if (this.marks && this.marks.picture === this.picture && this.marks.key === key) return this.marks.canvas;
@@ -293,10 +294,16 @@ class MatrixView {
     if (wall !== null) {
       const steps = []; // a stair along the first distance that is not told apart
       for (let row = 0; row < shape[0]; row++) {
-        const col = shape[1] - shape[0] + row - wall;
-        if (col <= 0) continue;
-        steps.push([this.toX(col), this.toY(row), this.toX(col), this.toY(row + 1)]);
-        steps.push([this.toX(col - 1), this.toY(row), this.toX(col), this.toY(row)]);
+        const own = shape[1] - shape[0] + row; // where the query itself stands
+        const [col, after] = [own - wall, own + wall + 1];
+        if (col > 0) {
+          steps.push([this.toX(col), this.toY(row), this.toX(col), this.toY(row + 1)]);
+          steps.push([this.toX(col - 1), this.toY(row), this.toX(col), this.toY(row)]);
+        }
+        if (ahead && after < shape[1]) {
+          steps.push([this.toX(after), this.toY(row), this.toX(after), this.toY(row + 1)]);
+          steps.push([this.toX(after), this.toY(row + 1), this.toX(after + 1), this.toY(row + 1)]);
+        }
       }
       stroke(context, lines(steps), theme.halo, 4);
       stroke(context, lines(steps), theme.alarm, 2);

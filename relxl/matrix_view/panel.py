@@ -59,6 +59,7 @@ class Grid:
     chosen: tuple[int, ...] = ()  # the panels to set off, by their places
     seam: int | None = None  # the first key after the memory, where it is not mem_len
     wall: int | None = None  # the largest distance that is told apart: a line behind it goes through every panel
+    two_walls: bool = False  # and one before it, where the future is seen too
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -126,7 +126,7 @@ def encode(
     header = {
         "shape": grid.shape, "window": window, "pool": factor, "cells": hidden.shape, "bits": bits, "pin": grid.pin,
         "columns": grid.columns, "axes": grid.axes, "seam": grid.seam_at, "wall": grid.wall,
-        "label": grid.label,
+        "two_walls": grid.two_walls, "label": grid.label,
         "chosen": min(grid.chosen, default=None),  # the panel that the keyboard speaks for
         "tokens": grid.tokens, "scales": [asdict(scale) for scale in scales], "panels": panels,
         "theme": asdict(theme), "texts": texts,

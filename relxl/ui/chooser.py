@@ -131,6 +131,8 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: Controls) -> S
     text = keep(text_key(checkpoint), default_text(checkpoint))
     label = _("Token ids") if isinstance(vocab, IdVocab) else _("Text")
     controls.append(lambda: st.text_area(label, height=90, max_chars=MAX_CHARACTERS, **text.widget))
+    if reason := getattr(vocab, "reason", ""):
+        controls.append(partial(st.caption, escape(_(reason))))
     lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
     memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
     controls.append(lambda: draw_lengths(memory, segment, lengths))

@@ -12,7 +12,8 @@ import numpy as np
 import streamlit as st
 import torch
 
-from relxl.config import ModelConfig
+from relxl.config import ModelConfig, Sizes
+from relxl.experiments.max_len import known_reach
 from relxl.experiments.max_len_losses import BIN_LEN, LengthLoss, length_losses, loss_rows, spread_streams
 from relxl.experiments.max_len_variants import GRID
 from relxl.figures import max_len as figures
@@ -23,6 +24,7 @@ from relxl.language import _
 from relxl.training import split_tokens
 from relxl.ui.jobs import show_job
 from relxl.ui.library import BUNDLED, ROOT
+from relxl.ui.loss import no_loss
 from relxl.ui.show import escape, plain, show
 from relxl.ui.state import keep, write_link
 from relxl.ui.view import Source, View, cached_checkpoint
@@ -256,6 +258,9 @@ def claim_sentence(rows: Sequence[Row]) -> str:
 def measure(view: View) -> None:
     """Offer to measure the loaded checkpoint at longer segments, on a few characters."""
     st.markdown("##### " + _("Measure it on the loaded checkpoint"))
+    if reason := no_loss(view):
+        st.markdown(reason)
+        return
     checkpoint, config = view.checkpoint, view.checkpoint.config
     name = checkpoint.training.get("text", {}).get("name", "")
     if not name or "/" in name or not (ROOT / "data" / name).is_file():
@@ -270,24 +275,28 @@ def measure(view: View) -> None:
         n=grouped(characters),
         text=name,
     )
-    key = f"max_len {checkpoint.digest} {lengths} {characters}"
-    work = partial(measure_work, view.source.checkpoint, ROOT / "data" / name, lengths, characters)
-    home = {"segment_len": config.segment_len}
+    known = known_reach(checkpoint) is not None
+    variants = GRID[config.positions] if known else ("as_trained",)  # others are about the training's own distances
+    key = f"max_len {checkpoint.digest} {view.source.answers} {lengths} {characters}"
+    work = partial(measure_work, view.source.checkpoint, ROOT / "data" / name, lengths, characters, variants)
+    home = {"segment_len": config.segment_len} if known else {}
     show_job(key, title, work, partial(draw_measured, home=home, dark=view.dark))
 
 
-def job_lengths(config: ModelConfig) -> list[int]:
+def job_lengths(config: ModelConfig | Sizes) -> list[int]:
     return [config.segment_len << n for n in range(3)]
 
 
-def measure_work(source: Source, file: Path, lengths: Sequence[int], characters: int) -> Iterator[Progress]:
+def measure_work(
+    source: Source, file: Path, lengths: Sequence[int], characters: int, variants: Sequence[str]
+) -> Iterator[Progress]:
     """Measure every variant at every length; the result is the cells so far."""
     checkpoint = cached_checkpoint(source)
     config = checkpoint.config
     ids = checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids
     tokens = spread_streams(split_tokens(torch.tensor(ids))[1], characters)
     cells: tuple[LengthLoss, ...] = ()
-    for done, cell in length_losses(checkpoint.model, tokens, lengths, [config.mem_len], GRID[config.positions]):
+    for done, cell in length_losses(checkpoint.model, tokens, lengths, [config.mem_len], variants):
         cells += (cell,) if cell else ()
         yield Progress(min(done, 1.0), "Measuring", cells or None)
 
@@ -295,5 +304,5 @@ def measure_work(source: Source, file: Path, lengths: Sequence[int], characters:
 def draw_measured(cells: Sequence[LengthLoss], home: Mapping[str, int], dark: bool) -> None:
     """Draw what a job has measured so far."""
     longest = max(cell.segment_len for cell in cells)
-    first = next((cell for cell in cells if cell.segment_len == home["segment_len"]), None)
+    first = next((cell for cell in cells if cell.segment_len == home.get("segment_len")), None)
     draw_losses(loss_rows(cells, first, BIN_LEN), "variant", longest, home, dark, "measured")

@@ -8,18 +8,20 @@ from relxl.experiments.max_len import (
     CONVENTIONS,
     RowSharing,
     TableUse,
+    cells_per_row,
     distance_matrix,
     distance_range,
     index_rows,
+    known_reach,
     max_len_needed,
     row_sharing,
+    table_range,
     table_use,
-    trained_reach,
 )
 from relxl.figures import max_len as figures
 from relxl.figures.shift import STYLE, Cell, Table, stage_html
 from relxl.language import _
-from relxl.ui.max_len import Wall, is_absolute
+from relxl.ui.max_len import Wall, no_wall
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import escape, show
 from relxl.ui.state import keep, write_link
@@ -32,29 +34,34 @@ WALL_STYLE = "<style>.cells b.wall {box-shadow: inset 0 0 0 2px var(--alarm); fo
 
 def v_bias(view: View, wall: Wall) -> None:
     """Show v_bias of the head as a curve, with the wall, the training's reach and the memory's edge."""
-    if is_absolute(view):
+    if no_wall(view):
         return
-    terms, trained = view.terms, trained_reach(view.checkpoint.config)
+    terms, trained, both = view.terms, known_reach(view.checkpoint), wall.smallest < 0
     st.markdown("##### " + _("(d) v_bias: what the wall cuts off"))
-    past = terms.distances >= 0
-    shown, beyond = terms.v_bias[past], terms.v_bias[past & (terms.distances > (wall.at or 0))]
-    marks = {_("training"): trained, _("memory"): len(terms.mask) if view.mem_len else -1}
+    distances = terms.distances
+    seen = (distances >= wall.smallest) & (distances <= wall.largest)
+    marks = {_("training"): -1 if trained is None else trained, _("memory"): len(terms.mask) if view.mem_len else -1}
     marks = {name: place for name, place in marks.items() if 0 <= place <= wall.largest}
     here = wall.at is not None and wall.at < wall.largest
-    alt = _("v_bias of {head} over the distances 0 to {largest}.").format(head=view.label, largest=wall.largest)
+    alt = _("v_bias of {head} over the distances {smallest} to {largest}.").format(
+        head=view.label, smallest=signed(wall.smallest), largest=wall.largest
+    )
     if here:
         at_training = trained == wall.at  # two labels in one place can not be read
         marks = {name: place for name, place in marks.items() if place != wall.at}
         marks[_("wall at the training") if at_training else _("wall")] = wall.at
-        lost = float(beyond.max() - beyond.min()) / max(float(shown.max() - shown.min()), 1e-30)
-        alt += " " + _("Beyond the wall at {n} one value stands for a range that is {lost} of the curve’s.").format(
-            n=wall.at, lost=style.percent(lost)
-        )
-    st.caption(alt + " " + _("The future, which no query reads, is dotted."))
+        beyond = [terms.v_bias[seen & side] for side in (distances > wall.at, distances < -wall.at)]
+        lost = max(float(np.ptp(values)) for values in beyond if len(values)) / max(np.ptp(terms.v_bias[seen]), 1e-30)
+        words = _("Beyond the wall at {n} one value stands for a range that is {lost} of the curve’s.")
+        if both:
+            words = _("Beyond the walls at ±{n} one value a side stands for a range of up to {lost} of the curve’s.")
+        alt += " " + words.format(n=wall.at, lost=style.percent(float(lost)))
+    dotted = _("The future is dotted.") if both else _("The future, which no query reads, is dotted.")
+    st.caption(f"{alt} {dotted}")
     figure = figures.wall_figure(
-        terms.v_bias, terms.distances, view.looks["v_bias"], wall.at if here else None, marks, view.dark
+        terms.v_bias, distances, view.looks["v_bias"], wall.at if here else None, marks, view.dark, both
     )
-    show(figure, key="wall_curve", alt=alt, table=lambda: {"distance": terms.distances, "v_bias": terms.v_bias})
+    show(figure, key="wall_curve", alt=alt, table=lambda: {"distance": distances, "v_bias": terms.v_bias})
 
 
 @st.fragment
@@ -147,44 +154,49 @@ def cached_use(source: Source) -> TableUse:
 
 def trained_rows(view: View) -> None:
     """Show for each row of the chosen layer's table how large it is, how often it was trained, and who reads it now."""
-    config = view.checkpoint.config
+    config, reach = view.checkpoint.config, known_reach(view.checkpoint)
     if config.positions == "absolute":
         return
     st.markdown("##### " + _("Which rows were ever trained?"))
     if config.positions == "sinusoid":
-        st.markdown(
-            _(
+        text = _(
+            "A sinusoid has no rows to train: it computes one for any distance. What was trained is W_kR, and only on "
+            "the distances that the training had, which the checkpoint does not say."
+        )
+        if reach is not None:
+            text = _(
                 "A sinusoid has no rows to train: it computes one for any distance. What was trained is W_kR, and only "
                 "on the distances 0 to {reach}."
-            )
-            .format(reach=trained_reach(config))
-            .replace("W_kR", r"W\_kR")
-        )
+            ).format(reach=reach)
+        st.markdown(text.replace("W_kR", r"W\_kR"))
         return
     try:
         use = cached_use(view.source.checkpoint)
     except ValueError as error:
         st.error(escape(str(error)))
         return
-    query_len, key_len = view.terms.mask.shape
-    read = row_sharing(query_len, key_len, key_len - query_len, config.max_len, causal=True).n_cells
-    reach = trained_reach(config)
+    read = cells_per_row(view.terms.distance, view.terms.mask, table_range(view.checkpoint.model))
     text = untrained_sentence(use, reach)
     st.markdown(text)
     counts = None if use.gradient_counts is None else use.gradient_counts[view.layer]
-    marks = {_("training reaches {n}").format(n=reach): reach} if reach < config.max_len else {}
+    inside = reach is not None and reach < config.max_len
+    marks = {_("training reaches {n}").format(n=reach): reach} if inside else {}
     figure = figures.rows_figure(use.distance, use.size[view.layer], use.spread, counts, read, marks, view.dark)
     alt = _("Rows of the table of layer {layer} over their distance.").format(layer=view.layer) + " " + text
     show(figure, key="rows", alt=alt, table=lambda: use.table(view.layer, read))
-    words = _(
-        "Layer {layer}. Size is the norm of a row over that which it was drawn with; the band holds the rows that "
-        "stayed as they were. This text reads {n} rows."
-    )
+    words = _("Layer {layer}. Size is the norm of a row over the layer’s mean. This text reads {n} rows.")
+    if use.spread is not None:
+        words = _(
+            "Layer {layer}. Size is the norm of a row over that which it was drawn with; the band holds the rows that "
+            "stayed as they were. This text reads {n} rows."
+        )
     st.caption(words.format(layer=view.layer, n=int((read > 0).sum())))
 
 
-def untrained_sentence(use: TableUse, reach: int) -> str:
+def untrained_sentence(use: TableUse, reach: int | None) -> str:
     """Say which rows no gradient ever reached; markdown."""
+    if use.spread is None:
+        return _("The checkpoint says neither which rows got a gradient nor how they were drawn.")
     if use.gradient_counts is None:
         near = np.abs(use.size - 1).max(axis=0) <= 4 * use.spread
         return _(
