@@ -15,7 +15,7 @@ with picture:
 with top:
     sections.presets()
 with controls:
-    sections.controls(lab)
+    sections.controls(lab, view)
 st.markdown(sections.finding(measured))
 ui.let_paint()
 sections.spread_and_entropy(lab, measured, view)

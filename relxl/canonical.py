@@ -48,11 +48,16 @@ class SinusoidPositions:
     """Hold W_kR of positions that are a sinusoid: p_d = W_kR R(d).
 
     w_k_pos [head d_pos d_head] has the rows of the sines first, then those of the cosines: a family that interleaves
-    them has its rows put in this order. `mirrored` reads R(|d|), as SpeechBrain does.
+    them has its rows put in this order. `mirrored` reads R(|d|), as SpeechBrain does. Raises ValueError for an odd
+    d_pos: every sine has its cosine.
     """
 
     w_k_pos: Tensor
     mirrored: bool = False
+
+    def __post_init__(self):
+        if self.w_k_pos.shape[1] % 2:
+            raise ValueError(f"a sinusoid needs an even number of dimensions, got {self.w_k_pos.shape[1]}")
 
     def table(self, distance: Tensor, clamp_len: int | None = None) -> Tensor:
         """Compute p_d: [distance] -> [head distance d_head]."""
@@ -351,7 +356,16 @@ class AttentionModel(CanonicalModel):
     ends_align: bool = False  # in cross attention: the last query stands at the last key; else the first at the first
 
     def cross_mem_len(self, query_len: int, key_len: int) -> int:
-        """Say how many keys stand before the first query's place in cross attention."""
+        """Say how many keys stand before the first query's place in cross attention.
+
+        Raises ValueError where the ends align and there are more queries than keys: a shift then gives some cells what
+        is left over of the next row.
+        """
+        if self.ends_align and query_len > key_len:
+            raise ValueError(
+                f"{query_len} queries and {key_len} keys were given, but in cross attention {self.family} has places "
+                "for no more queries than keys: give as many keys, or fewer queries"
+            )
         return key_len - query_len if self.ends_align else 0
 
     def read(

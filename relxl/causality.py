@@ -51,12 +51,14 @@ def causality_test(
     changed_to: Tensor,
     stages: Sequence[str] = (),
     report: Callable[[float], None] = lambda done: None,
+    at_once: int = CHANGED_AT_ONCE,
 ) -> Causality:
     """Change every token of a text in turn and measure which outputs of a whole model move.
 
     `forward` takes token ids [batch token] and gives [batch token ...], or a list of such: one a stage, the outputs
     last. tokens and changed_to are [token], or frames [token d_model], and must differ everywhere. `report` hears how
-    much is done, from 0 to 1. Raises ValueError where the model is not a function of its tokens (dropout left on, say).
+    much is done, from 0 to 1; `at_once` texts are a batch. Raises ValueError where the model is not a function of its
+    tokens (dropout left on, say).
     """
     one_each = tokens.dim() in (1, 2) and tokens.shape == changed_to.shape
     if not one_each or (tokens == changed_to).view(len(tokens), -1).all(1).any():
@@ -66,7 +68,7 @@ def causality_test(
         )
     moved = [
         torch.stack([difference(a, b) for a, b in zip(before, after, strict=True)])
-        for before, after in changed_pairs(forward, tokens, changed_to, report)
+        for before, after in changed_pairs(forward, tokens, changed_to, report, at_once)
     ]
     moved = torch.cat(moved, dim=1)
     return Causality(moved, tuple(stages) or tuple(f"stage {i}" for i in range(len(moved))))
@@ -77,10 +79,11 @@ def changed_pairs(
     tokens: Tensor,
     changed_to: Tensor,
     report: Callable[[float], None],
+    at_once: int,
 ) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
     """Give the stages of a batch of the text, and of the same batch with one token changed in each row."""
-    for begin in range(0, len(tokens), CHANGED_AT_ONCE):
-        place = torch.arange(begin, min(begin + CHANGED_AT_ONCE, len(tokens)), device=tokens.device)
+    for begin in range(0, len(tokens), at_once):
+        place = torch.arange(begin, min(begin + at_once, len(tokens)), device=tokens.device)
         batch = tokens.repeat(len(place), *[1] * tokens.dim())
         before = stages_of(forward, batch)
         if begin == 0 and any(difference(a, b).any() for a, b in zip(before, stages_of(forward, batch), strict=True)):

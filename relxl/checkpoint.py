@@ -95,7 +95,7 @@ def open_checkpoint(
         else:
             opened = open_tensors(weights.tensors, config, chosen, dtype)
         return Checkpoint(called, read_vocab(weights, opened), parse_training(weights), opened, weights)
-    except (FamilyError, CheckpointError) as error:
+    except ValueError as error:
         message, ask = f"{called or 'the file'}: {error}", getattr(error, "ask", None)
         raise (UnansweredError(message, ask) if ask else CheckpointError(message)) from None
 

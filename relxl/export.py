@@ -5,6 +5,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -177,33 +178,41 @@ def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def read_arrays(path: Path) -> dict[str, Tensor]:
-    """Read the arrays of a file that may come from anywhere: nothing in it is unpickled or larger than it says."""
+def of_hidden(name: str) -> bool:
+    """Say whether hidden states may have an array of that name."""
+    return name in ("hidden", "mask", "mems") or name.startswith("mems.")
+
+
+def read_arrays(
+    path: Path, wanted: Callable[[str], bool] = of_hidden, what: str = "the layer inputs"
+) -> dict[str, Tensor]:
+    """Read the arrays of a file that may come from anywhere: nothing in it is unpickled or larger than it says.
+
+    Of an .npz those whose names are `wanted`; `what` they are is said where the file is refused.
+    """
     if path.suffix not in (".npz", ".safetensors"):
-        raise ValueError(f"{path.name} is no .npz or .safetensors of numbers: save the layer inputs as one")
+        raise ValueError(f"{path.name} is no .npz or .safetensors of numbers: save {what} as one")
     with naming(path.name), open_regular(path) as file:
         data = file.read(MAX_HIDDEN + 1)
         if len(data) > MAX_HIDDEN:
-            raise Refused(f"has more than the {MAX_HIDDEN} bytes that are read of hidden states: give fewer frames")
+            raise Refused(f"has more than the {MAX_HIDDEN} bytes that are read of such a file: give fewer frames")
         if path.suffix == ".safetensors":
             return load_checked(data)
     try:
-        return read_npz(data)
+        return read_npz(data, wanted)
     except MemoryError:
         raise ValueError(f"{path.name} claims more memory than there is: do not use it") from None
     except Exception as error:  # zip, its packings and numpy promise no class of error for what is damaged
-        raise ValueError(
-            f"{path.name} is no .npz or .safetensors of numbers ({error}): save the layer inputs as one"
-        ) from None
+        raise ValueError(f"{path.name} is no .npz or .safetensors of numbers ({error}): save {what} as one") from None
 
 
-def read_npz(data: bytes) -> dict[str, Tensor]:
-    """Read the arrays that hidden states may have, each held to the size that the zip says it has."""
+def read_npz(data: bytes, wanted: Callable[[str], bool] = of_hidden) -> dict[str, Tensor]:
+    """Read the arrays whose names are wanted, each held to the size that the zip says it has."""
     arrays, room = {}, MAX_HIDDEN
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            if name not in ("hidden", "mask", "mems") and not name.startswith("mems."):
+            if not wanted(name):
                 continue
             room -= info.file_size
             if room < 0 or name in arrays:

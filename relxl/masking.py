@@ -164,6 +164,8 @@ def mask_scores(terms, rule: MaskRule, mem_len: int, keep: Tensor | None = None)
             raise ValueError("a mask before the shift needs relative positions: absolute ones have no shift")
         filled = shift_mask(filled)
         rest = terms.content + terms.u_bias[..., None, :]
+        if getattr(terms, "segment_content", None) is not None:
+            rest = rest + terms.segment_content + terms.segment_bias
         masked = torch.where(filled, rest + fill_value(rule.fill, rest.dtype), total)
     parts = tuple(value for value in vars(terms).values() if isinstance(value, Tensor))
     probs = masked.softmax(dim=-1)

@@ -38,7 +38,7 @@ def prove(trace: Trace, layer: int, shown: LayerTerms, cells: int = 48, seed: in
     dtype may lose.
     """
     generator = np.random.default_rng(seed)
-    query_len, key_len = shown.mask.shape
+    query_len, key_len = shown.logits.shape[-2:]
     definition_error = forward_error = 0.0
     queries = min(query_len, FORWARD_QUERIES)
     forward_logits = trace.forward_logits(layer, queries)

@@ -13,12 +13,11 @@ import struct
 import subprocess
 from array import array
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from relxl.containers import CheckpointError
-from relxl.containers.errors import Refused
+from relxl.containers.errors import Refused, show
 from relxl.containers.limits import (
     MAX_FACTS,
     MAX_IDS,
@@ -74,7 +73,7 @@ class TokenizerVocab:
     def encode(self, text: str) -> Encoded:
         """Cut a text into tokens, without special ones that nobody typed.
 
-        Counted as unknown is what became the unknown token, and every character but white space that no token covers.
+        Counted as unknown is what became the unknown token, and every character that alone becomes no token.
         Raises CheckpointError for a text that is too long, and for a tokenizer that breaks off or takes too long.
         """
         if len(text) > MAX_TYPED:
@@ -120,12 +119,12 @@ def encode_text(vocab: TokenizerVocab, text: str) -> tuple[tuple[int, ...], tupl
     ids, begins, ends = numbers[:count], numbers[count : 2 * count], numbers[2 * count :]
     if rest or any(i >= len(vocab.tokens) for i in ids):
         raise CheckpointError(WRONG)
-    spans = list(zip(ids, begins, ends, strict=True))
     unknown = Counter()
-    for i, begin, end in spans:
+    for i, begin, end in zip(ids, begins, ends, strict=True):
         if i == facts.get("unknown"):
             unknown[text[begin:end].strip() or text[begin:end] or vocab.tokens[i]] += 1
-    unknown.update(left_out(text, ((begin, end) for _, begin, end in spans)))
+    dropped = set(str(facts.get("dropped", "")))
+    unknown.update(character for character in text if character in dropped)
     return tuple(ids), tuple(unknown.items())
 
 
@@ -135,22 +134,13 @@ def decode_ids(vocab: TokenizerVocab, ids: tuple[int, ...]) -> str:
     return ask("decode", vocab.tokenizer, len(vocab.tokens), data, MAX_PIECES_BYTES)[1].decode("utf-8", "replace")
 
 
-def left_out(text: str, spans: Iterator[tuple[int, int]]) -> list[str]:
-    """List the characters that no token covers: a BPE without an unknown token drops what it does not know."""
-    covered = bytearray(len(text))
-    for begin, end in spans:
-        end = min(end, len(text))
-        covered[begin:end] = b"\1" * (end - begin)
-    return [character for character, there in zip(text, covered, strict=True) if not there and not character.isspace()]
-
-
 def ask(job: str, data: bytes, n_token: int, rest: bytes, most: int) -> tuple[dict, bytes]:
     """Let the child do `job` with a tokenizer. Raises CheckpointError, whatever becomes of the child."""
     if len(data) > MAX_TEXT:
         raise CheckpointError(f"tokenizer.json has {len(data)} bytes, but at most {MAX_TEXT} are read: leave it out")
     if not is_installed():
         raise CheckpointError(NOT_INSTALLED)
-    message = struct.pack("<Q", len(data)) + data + rest
+    message = b"".join((struct.pack("<Q", len(data)), data, rest))
     try:
         # Until the child is ready nothing of the tokenizer has been read, so that no busy machine refuses one.
         with start_child(START, job, str(n_token)) as process, deadline(process, TOKENIZER_WAIT):
@@ -174,7 +164,7 @@ def receive(pipe, most: int) -> tuple[dict, bytes]:
     except (ValueError, RecursionError, AttributeError):
         raise EOFError from None
     if error is not None:
-        raise Refused(str(error))
+        raise Refused(error if isinstance(error, str) and error.isprintable() else show(error))
     return facts, read_exactly(pipe, size)
 
 

@@ -212,7 +212,7 @@ def run(
     if segments is not None:
         all_segments = torch.nn.functional.pad(segments, (mem_len + zeros, 0))
         differs = segments[:, :, None] != all_segments[:, None, :]
-    logits = to_numpy(torch.cat(output_logits, dim=1))
+    logits = None if output_logits[0] is None else to_numpy(torch.cat(output_logits, dim=1))
     return Trace(model, shown, mem_len + zeros, clamp_len, tuple(hidden), logits, differs=differs)
 
 

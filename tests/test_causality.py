@@ -13,7 +13,9 @@ from relxl.causality import (
 )
 from relxl.checkpoint import list_checkpoints, open_checkpoint
 from relxl.masking import RIGHT_RULE, MaskRule, causal_mask
+from relxl.model import join_mems
 from tests.conftest import ROOT, tiny_model
+from tests.foreign import foreign, input_of
 
 TOKENS = torch.randint(11, (17,), generator=torch.Generator().manual_seed(3))
 OTHERS = (TOKENS + 1) % 11
@@ -149,3 +151,100 @@ def test_no_output_of_a_bundled_model_moves_before_the_change(name, order):
     forward = model_stages(checkpoint.model, MaskRule(order))
     causality = causality_test(forward, ids, others, stage_names(checkpoint.model))
     assert causality.entry is None and (causality.moved[-1].diagonal() > 0).all()
+
+
+# Other families ------------------------------------------------------------------------------------------------------
+
+CAUSAL = ("txl_official", "txl_learned", "hf_transfoxl", "xlnet_uni", "labml")
+
+
+def texts_of(model):
+    """Give a text and another one that differs everywhere: ids, or frames where a model reads hidden states."""
+    generator, n_token = torch.Generator().manual_seed(3), model.config.n_token
+    if n_token:
+        tokens = torch.randint(n_token, (11,), generator=generator)
+        return tokens, (tokens + 1) % n_token
+    frames = torch.randn(2, 11, model.config.d_model, generator=generator, dtype=model.dtype)
+    return frames[0], frames[1]
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_causal_model_of_another_family_does_not_move_by_a_bit(name):
+    model = foreign(name).model
+    tokens, others = texts_of(model)
+    causality = causality_test(model_stages(model), tokens, others, stage_names(model), at_once=4)
+    assert causality.entry is None and (causality.moved[-1].diagonal() > 0).all()
+    assert causality.stages == ("embedding" if model.config.n_token else "input", "L0", "L1")[: len(causality.stages)]
+    jacobian = causality_jacobian(model, tokens)
+    assert (jacobian[torch.ones(11, 11, dtype=torch.bool).tril(-1)] == 0).all() and (jacobian.diagonal() > 0).all()
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_the_layers_of_another_family_are_right_by_themselves(name):
+    model = foreign(name).model
+    tokens, _ = texts_of(model)
+    hidden = model_stages(model)(tokens[None])[:-1]
+    zeros = model.first_mems(1)
+    assert (zeros is not None) == (name == "hf_transfoxl")
+    mem_len = 4 if zeros is None else zeros[0].shape[1]
+    hidden = hidden if zeros is None else join_mems(zeros, hidden)
+    for leak in layer_leaks(model, hidden, mem_len):
+        assert (leak.mechanism, leak.forbidden, leak.unread) == ("none", 0, 0)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("fault", LEAKY)
+def test_a_leak_in_another_family_is_found_and_named(name, fault):
+    model = foreign(name).model
+    rules = [LEAKY[fault]] + [model.rule_at(0)] * (len(model.layers) - 1)
+    tokens, others = texts_of(model)
+    forward = model_stages(model, rules)
+    assert causality_test(forward, tokens, others, stage_names(model)).entry == "L0"
+    found = layer_leaks(model, forward(tokens[None])[:-1], rule=rules)
+    assert [leak.mechanism for leak in found] == [fault] + ["none"] * (len(rules) - 1)
+
+
+def test_a_window_of_the_familys_own_is_no_fault():
+    for name in ("txl_same_length", "hf_same_length"):
+        model = foreign(name).model
+        window = model.config.mem_len
+        hidden = input_of(foreign(name), 11)
+        reads = attention_reads(model.layers[0].attn, hidden, 0, model.rule_at(0)) > 0
+        distance = torch.arange(11)[:, None] - torch.arange(11)
+        assert torch.equal(reads, (distance >= 0) & (distance < window))
+        assert layer_leaks(model, [hidden] * len(model.layers))[0].mechanism == "none"
+
+
+@pytest.mark.parametrize("name", ["xlnet_bi", "wav2vec2_conformer", "espnet", "espnet_legacy", "nemo", "speechbrain"])
+def test_where_both_sides_are_seen_nothing_is_forbidden(name):
+    model, hidden = foreign(name).model, input_of(foreign(name), 11)
+    hidden = [hidden] * len(model.layers)
+    for leak in layer_leaks(model, hidden):
+        assert (leak.mechanism, leak.forbidden, leak.unread) == ("none", 0, 0) and (leak.reads > 0).all()
+    for leak in layer_leaks(model, hidden, rule=MaskRule(fault="sees_next")):
+        assert leak.mechanism == "sees_next"
+    inverted = MaskRule(sees="both", fault="inverted", zero=True)
+    assert layer_leaks(model, hidden, rule=inverted)[0].mechanism == "inverted"
+
+
+def test_a_convolution_mixes_neighbours_under_any_mask():
+    model = foreign("wav2vec2_conformer").model
+    frames, others = texts_of(model)
+    forward = model_stages(model, MaskRule())
+    assert causality_test(forward, frames, others, stage_names(model)).entry == "L0"
+    assert layer_leaks(model, forward(frames[None])[:-1], rule=MaskRule())[0].mechanism == "none"
+
+
+def test_frames_must_differ_as_tokens_must():
+    frames = torch.randn(5, 3)
+    same = torch.randn(5, 3)
+    same[2] = frames[2]
+    with pytest.raises(ValueError, match="differ everywhere"):
+        causality_test(lambda x: x, frames, same)
+
+
+def test_a_memory_of_zeros_is_read_too():
+    model = foreign("hf_transfoxl").model
+    hidden = join_mems(model.first_mems(1), [input_of(foreign("hf_transfoxl"), 5)] * len(model.layers))
+    reads = attention_reads(model.layers[0].attn, hidden[0], model.config.mem_len, model.rule_at(model.config.mem_len))
+    assert torch.equal(reads > 0, causal_mask(5, 5 + model.config.mem_len, model.config.mem_len))

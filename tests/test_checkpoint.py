@@ -6,14 +6,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from relxl.checkpoint import (
-    CheckpointError,
-    describe,
-    describe_tensors,
-    list_checkpoints,
-    open_checkpoint,
-    save_checkpoint,
-)
+from relxl.census import census, describe
+from relxl.checkpoint import CheckpointError, UnansweredError, list_checkpoints, open_checkpoint, save_checkpoint
 from relxl.vocab import Vocab
 from tests.conftest import tiny_model
 
@@ -70,12 +64,9 @@ def test_checkpoints_are_listed_and_described(folder):
     assert list_checkpoints(folder.parent) == ["tiny"]
     facts = json.loads(json.dumps(describe(open_checkpoint(folder))))
     assert facts["d_head"] == 4 and facts["validation_loss"] is None
-    table = next(
-        tensor
-        for tensor in describe_tensors(open_checkpoint(folder))
-        if tensor["name"] == "layers.1.attn.pos_enc.pos_table"
-    )
-    assert table["shape"] == [25, 4] and table["dtype"] == "float32" and table["non_finite"] == 0
+    table = next(row for row in census(open_checkpoint(folder)) if row["name"] == "layers.1.attn.pos_enc.pos_table")
+    assert table["shape"] == [25, 4] and table["dtype"] == "float32" and table["matched"]
+    assert table["nan"] == table["infinite"] == 0 and table["min"] < table["mean"] < table["max"]
 
 
 def change_config(**changes):

@@ -6,6 +6,7 @@ imported.
 """
 
 import contextlib
+import gc
 import json
 import os
 import struct
@@ -18,6 +19,7 @@ from relxl.containers.limits import MAX_IDS, MAX_PIECES_BYTES, MIB, TOKENIZER_SE
 from relxl.containers.tokenizer_rules import AGAIN, DAMAGED, Sheet, check_library_agrees, check_tokenizer, show_pieces
 
 MEMORY = 1024 * MIB
+MAX_CHARACTERS = 20_000  # different ones; a long Chinese text has a quarter of these
 PROBE = "The 2 quick foxes’\n 愁 \t're (over)  it."
 SMALL = {"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}, "added_tokens": []}
 
@@ -25,6 +27,7 @@ SMALL = {"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}, "a
 def main() -> None:
     """Do one job: sys.argv is the job (read, encode or decode), n_token, and the parent's sys.path."""
     job, n_token = sys.argv[1], int(sys.argv[2])
+    gc.disable()  # it looks at every value again and again, which are kept to the end anyway
     load_tokenizer(SMALL).encode(PROBE)  # what the library opens when it is first used, it opens now
     limit_process(TOKENIZER_SECONDS - 1, MEMORY)  # what has begun counts as a second
     answer = sys.stdout.buffer
@@ -61,7 +64,7 @@ def explain(error: BaseException) -> str:
         return f"needs more memory than a tokenizer may take: {AGAIN}"
     if isinstance(error, Exception):
         return f"is not understood by the library that reads it, which says {show(error, 160)}: {AGAIN}"
-    return f"makes the library that reads it break off, {DAMAGED.removeprefix('is ')}"
+    return f"makes the library that reads it break off, so it {DAMAGED}"
 
 
 def read(tokenizer, sheet: Sheet, n_token: int, _: bytes) -> tuple[dict, bytes]:
@@ -88,7 +91,21 @@ def encode(tokenizer, sheet: Sheet, _: int, text: bytes) -> tuple[dict, bytes]:
         raise Refused(f"makes {len(encoding.ids)} tokens of the text, but at most {MAX_IDS} are read: shorten it")
     begins, ends = zip(*encoding.offsets, strict=True) if encoding.ids else ((), ())
     unknown = tokenizer.token_to_id(sheet.unknown) if isinstance(sheet.unknown, str) else sheet.unknown
-    return {"unknown": unknown}, b"".join(array("I", part).tobytes() for part in (encoding.ids, begins, ends))
+    facts = {"unknown": unknown, "dropped": "".join(dropped(tokenizer, text.decode()))}
+    return facts, b"".join(array("I", part).tobytes() for part in (encoding.ids, begins, ends))
+
+
+def dropped(tokenizer, text: str) -> list[str]:
+    """List the characters that become no token: a BPE without an unknown token leaves out what it does not know.
+
+    Each is tried alone, since the library counts what follows such a character at a wrong place of the text.
+    """
+    found = []
+    for character in [character for character in set(text) if not character.isspace()][:MAX_CHARACTERS]:
+        with contextlib.suppress(Exception):  # a tokenizer may know it in a longer piece only, and have no unknown one
+            if not tokenizer.encode(character, add_special_tokens=False).ids:
+                found.append(character)
+    return found
 
 
 def decode(tokenizer, _: Sheet, __: int, ids: bytes) -> tuple[dict, bytes]:

@@ -117,7 +117,9 @@ def check_values(case: Case) -> list[Finding]:
             continue
         std, error = float(value.std()), INITIAL_STD / math.sqrt(2 * value.numel())
         if abs(std - INITIAL_STD) < SURE * error and largest < SURE * INITIAL_STD and value.numel() >= 32:
-            found.append(AS_DRAWN.at(**place, evidence={"expected": INITIAL_STD, "error": error}, std=std, largest=largest))
+            found.append(
+                AS_DRAWN.at(**place, evidence={"expected": INITIAL_STD, "error": error}, std=std, largest=largest)
+            )
     return found
 
 

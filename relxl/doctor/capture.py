@@ -1,16 +1,12 @@
 """Read what a person captured of a run of their own: probabilities or logits a layer, and what went in."""
 
-import io
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load
 from torch import Tensor
+
+from relxl.export import read_arrays
 
 NAMED = re.compile(r"(probs|logits|hidden)\.(\d+)")
 INPUTS = ("tokens", "hidden", "mem_len", "visible", "segments")
@@ -37,16 +33,7 @@ class Reference:
 
 def read_reference(path: Path) -> Reference:
     """Read a captured run from .npz or .safetensors. Raises ValueError in one sentence for anything else."""
-    data = path.read_bytes()
-    try:
-        if path.suffix == ".npz":
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                arrays = {name: torch.as_tensor(archive[name]) for name in archive.files}
-        else:
-            arrays = load(data)
-    except (SafetensorError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no .npz or .safetensors of numbers ({error}): save {WANTED}") from None
-    return from_arrays(arrays, path.name)
+    return from_arrays(read_arrays(path, wanted=lambda name: True, what=WANTED), path.name)
 
 
 def from_arrays(arrays: dict[str, Tensor], name: str = "the reference") -> Reference:

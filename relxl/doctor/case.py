@@ -16,6 +16,7 @@ from relxl.trace import NO_TOKEN, Trace, run, run_hidden, split_memory
 
 STAND_IN_LEN = 48  # tokens or frames of noise: enough for masks and shifts, short enough for any model
 MOST_ROWS = 256  # queries of a trace whose scores are looked at
+MOST_SCORES = 1 << 24  # cells of all layers and heads that are kept at once: 64 MB a matrix in float32
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ class Case:
 
     def scores(self, layer: int) -> MaskedScores:
         """Give the scores of the last rows of a layer under the model's own rule, first batch entry."""
-        trace = self.trace
+        trace, config = self.trace, self.checkpoint.config
+        fit = MOST_SCORES // (config.n_layer * config.n_head * trace.key_len)
         with torch.no_grad():
-            return trace.scores(layer, min(trace.query_len, MOST_ROWS), trace.rule)
+            return trace.scores(layer, min(trace.query_len, MOST_ROWS, max(fit, 8)), trace.rule)
 
     @cached_property
     def layer_scores(self) -> tuple[MaskedScores, ...]:

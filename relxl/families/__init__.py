@@ -23,7 +23,7 @@ from relxl.families import (
     xlnet,
 )
 from relxl.families.family import Ask, Family, FamilyError, Reader, Setting, Shapes, answers, listed, shapes_of
-from relxl.families.refused import reason_to_refuse
+from relxl.families.refused import LOOK_ALIKES, reason_to_refuse
 
 FAMILIES: tuple[Family, ...] = (  # in the order of the questions: what is asked first is the more special
     txl_official.FAMILY,
@@ -60,11 +60,11 @@ class Opened:
 
 def recognise(shapes: Shapes) -> Match:
     """Tell whose file it is from its names alone. Raises FamilyError with the reason if it is nobody's."""
+    reason = reason_to_refuse(shapes, LOOK_ALIKES)
     known = [(family, evidence) for family in FAMILIES if (evidence := family.known_by(shapes))]
-    if known:
+    if known and not reason:
         return Match(*map(tuple, zip(*known, strict=True)))
-    reason = reason_to_refuse(shapes)
-    if reason:
+    if reason := reason or reason_to_refuse(shapes):
         raise FamilyError(f"this is {reason}: relxl opens {', '.join(BY_NAME)}")
     raise FamilyError(
         f"no family is known by these {len(shapes)} names ({listed(sorted(shapes))}): relxl opens {', '.join(BY_NAME)}"
@@ -98,9 +98,14 @@ def open_tensors(
     reader = Reader(tensors, dtype, config)
     try:
         model = family.build(reader, {setting.ask.name: setting.value for setting in settings})
+    except FamilyError:
+        raise
     except (RuntimeError, NotImplementedError):  # what follows from a tensor that is not there
         if not reader.missing:
             raise
+    except ValueError as error:  # a size that no model has; or it follows from a tensor that is not there
+        if not reader.missing:
+            raise FamilyError(f"this is a file of {family.name}, but {error}: the file is damaged") from None
     if reader.missing:
         raise FamilyError(
             f"this is a file of {family.name}, but it lacks {listed(reader.missing)}: give the whole checkpoint"

@@ -82,8 +82,9 @@ def read_embedding(reader: Reader, prefix: str, d_model: int) -> AdaptiveEmbeddi
         raise FamilyError(f"{prefix}word_emb.emb_layers.0.weight is not there: the file holds no language model")
     tables = tuple(reader.take(f"{prefix}word_emb.emb_layers.{i}.weight", None, None) for i in range(n_table))
     names = [f"{prefix}word_emb.emb_projs.{i}" for i in range(n_table)]
-    take = [reader.optional if table.shape[1] == d_model else reader.take for table in tables]
-    projections = tuple(f(name, d_model, table.shape[1]) for f, name, table in zip(take, names, tables, strict=True))
+    one = n_table == 1 and tables[0].shape[1] == d_model and first_told(reader.config, ("div_val",), 1) == 1
+    take = reader.optional if one else reader.take
+    projections = tuple(take(name, d_model, table.shape[1]) for name, table in zip(names, tables, strict=True))
     return AdaptiveEmbedding(tables, projections, tuple(accumulate(len(table) for table in tables[:-1])))
 
 

@@ -5,7 +5,7 @@ A layer without a table has the paper's sinusoid. Source: `relxl.model.RelMultih
 
 from relxl.canonical import AttentionLayer, AttentionModel, LearnedPositions, RelativeAttention, SinusoidPositions
 from relxl.config import Sizes
-from relxl.families.family import Ask, Family, Reader, Shapes, prefixes
+from relxl.families.family import Ask, Family, Reader, Shapes, layer_prefixes
 from relxl.masking import MaskRule
 from relxl.positions import project_positions, table_max_len
 
@@ -13,14 +13,14 @@ ANCHOR = "w_k_pos"
 
 
 def known_by(shapes: Shapes) -> str | None:
-    if any(name + part in shapes for name in prefixes(shapes, ANCHOR) for part in ("w_q.weight",)):
+    if any(f"{name}w_q.weight" in shapes for name in layer_prefixes(shapes, ANCHOR)):
         return "w_q, w_k, w_v, w_k_pos, u and v"
     return None
 
 
 def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
     attns = []
-    for name in prefixes(reader.shapes, ANCHOR):
+    for name in layer_prefixes(reader.shapes, ANCHOR):
         n_head, d_pos, d_head = (reader.size(f"{name}{ANCHOR}", axis) for axis in range(3))
         d_model = n_head * d_head
         w_k_pos = reader.take(f"{name}{ANCHOR}", n_head, d_pos, d_head)
@@ -42,8 +42,8 @@ def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
         )
     learned = isinstance(attns[0].positions, LearnedPositions)
     max_len = attns[0].positions.last + 1 if learned else 1
-    reader.agree("n_heads", attns[0].n_heads)
-    reader.agree("d_model", attns[0].w_q.weight.shape[1])
+    reader.agree("n_heads", found=attns[0].n_heads)
+    reader.agree("d_model", found=attns[0].w_q.weight.shape[1])
     sizes = Sizes(
         len(attns),
         attns[0].n_heads,

@@ -3,9 +3,11 @@
 The sinusoid is interleaved, distances have both signs, biases are per layer.
 """
 
+from dataclasses import dataclass
+
 from relxl.canonical import AttentionLayer, AttentionModel, Norm, RelativeAttention, SinusoidPositions
 from relxl.config import Sizes
-from relxl.families.family import Reader, Shapes, heads_first, prefixes, sines_first
+from relxl.families.family import Reader, Shapes, heads_first, layer_prefixes, sines_first
 from relxl.masking import MaskRule
 
 ANCHOR = "pos_bias_u"
@@ -19,21 +21,33 @@ PARTS = (
 )
 
 
+MARKS = (  # what stands in the names of a whole model, whose it is
+    ("ffn1_layer_norm.", "wav2vec2_conformer"),
+    ("norm_self_att.", "nemo"),
+    ("encoders.", "espnet"),
+    ("conformer_layers.", "espnet"),  # FastSpeech2Conformer in transformers, whose attention is ESPnet's
+)
+
+
 def anchors(shapes: Shapes) -> list[str]:
-    """Give the prefix of every attention module that has all parts of this form."""
-    return [name for name in prefixes(shapes, ANCHOR) if all(name + part in shapes for part in PARTS)]
+    """Give the prefix of every attention module of a stack that has this form, though a part or two may be lost."""
+    found = layer_prefixes(shapes, ANCHOR)
+    return found if any(sum(name + part in shapes for part in PARTS) >= len(PARTS) - 2 for name in found) else []
 
 
-def bare(shapes: Shapes) -> bool:
-    """Say whether a file is one attention module by itself: nothing in it tells whose."""
-    return {name.rsplit(".", 2)[-2] if "." in name else "" for name in shapes} <= {
-        "",
-        "linear_q",
-        "linear_k",
-        "linear_v",
-        "linear_out",
-        "linear_pos",
-    } and set(anchors(shapes)) == {""}
+def evidence(shapes: Shapes, family: str) -> str | None:
+    """Say by what a family is known, if it is. Where nothing tells whose a module is, ESPnet and NeMo are possible."""
+    found = anchors(shapes)
+    marks = (
+        [(mark, whose) for mark, whose in MARKS if any(f".{mark}" in f".{name}" for name in shapes)] if found else []
+    )
+    if marks:
+        mark, whose = marks[0]
+        return f"{mark.rstrip('.')} beside linear_pos, pos_bias_u and pos_bias_v" if whose == family else None
+    possible = ("nemo", "espnet") if any(f"{name}linear_q.bias" in shapes for name in found) else ("nemo",)
+    if found and family in possible:
+        return "linear_pos, pos_bias_u and pos_bias_v: an attention module, and nothing that tells whose"
+    return None
 
 
 def attention(reader: Reader, name: str, norm: Norm | None = None, **changes) -> RelativeAttention:
@@ -55,19 +69,26 @@ def attention(reader: Reader, name: str, norm: Norm | None = None, **changes) ->
     )
 
 
-def sizes_of(attns: list[RelativeAttention], reader: Reader, heads: tuple[str, ...], width: tuple[str, ...]) -> Sizes:
-    """Give the sizes of an encoder and hold them to the config, which calls them `heads` and `width`."""
+@dataclass(frozen=True)
+class Called:
+    """Hold what the configs of a family call the sizes."""
+
+    heads: tuple[str, ...]
+    width: tuple[str, ...]
+    layers: tuple[str, ...]
+
+
+def sizes_of(attns: list[RelativeAttention], reader: Reader, called: Called) -> Sizes:
+    """Give the sizes of an encoder and hold them to the config."""
     attn = attns[0]
     d_model = attn.w_q.weight.shape[1]
-    reader.agree(heads[0], attn.n_heads, *heads[1:])
-    reader.agree(width[0], d_model, *width[1:])
+    reader.agree(*called.heads, found=attn.n_heads)
+    reader.agree(*called.width, found=d_model)
+    reader.agree(*called.layers, found=len(attns))
     return Sizes(len(attns), attn.n_heads, d_model, attn.u.shape[1], piecewise=False)
 
 
-def attention_model(
-    family: str, reader: Reader, rule: MaskRule, heads: tuple[str, ...], width: tuple[str, ...], **changes
-) -> AttentionModel:
+def attention_model(family: str, reader: Reader, rule: MaskRule, called: Called, **changes) -> AttentionModel:
     """Build an encoder of which the attention layers are known."""
     attns = [attention(reader, name, **changes) for name in anchors(reader.shapes)]
-    sizes = sizes_of(attns, reader, heads, width)
-    return AttentionModel(family, sizes, tuple(map(AttentionLayer, attns)), rule)
+    return AttentionModel(family, sizes_of(attns, reader, called), tuple(map(AttentionLayer, attns)), rule)

@@ -6,18 +6,19 @@ config without rel_pos_type means legacy. Source: github.com/espnet/espnet, tran
 """
 
 from relxl.canonical import AttentionModel
-from relxl.families.conformer import anchors, attention_model, bare
+from relxl.families.conformer import Called, attention_model, evidence
 from relxl.families.family import Ask, Family, Reader, Shapes
 from relxl.masking import MaskRule
 
+CALLED = Called(
+    heads=("attention_heads", "n_head", "aheads", "encoder_num_attention_heads"),
+    width=("output_size", "n_feat", "adim", "hidden_size"),
+    layers=("num_blocks", "elayers", "encoder_layers"),
+)
+
 
 def known_by(shapes: Shapes) -> str | None:
-    found = anchors(shapes)
-    if any(".encoders." in f".{name}" for name in found):
-        return "encoders.{i} with linear_pos, pos_bias_u and pos_bias_v"
-    if bare(shapes) and "linear_q.bias" in shapes:
-        return "linear_q with bias, linear_pos, pos_bias_u and pos_bias_v: one attention module by itself"
-    return None
+    return evidence(shapes, "espnet")
 
 
 def plain_config(config: dict) -> dict:
@@ -38,8 +39,7 @@ def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
         "espnet",
         reader,
         MaskRule(fill="min", sees="both", zero=True),
-        ("attention_heads", "n_head", "aheads"),
-        ("output_size", "n_feat", "adim"),
+        CALLED,
         legacy_len=told["pos_max_len"] if legacy else None,
         zero_future=told["zero_triu"],
     )

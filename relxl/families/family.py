@@ -200,13 +200,16 @@ class Reader:
             raise FamilyError(f"{name[:80]} {came}, but its axis {axis} says a size of the model: the file is damaged")
         return shape[axis]
 
-    def agree(self, name: str, found: int, *aliases: str) -> None:
-        """Hold a size that the tensors say to the one in the config. Raises FamilyError that names both."""
-        for alias in (name, *aliases):
-            told = self.config.get(alias)
+    def agree(self, *names: str, found: int) -> None:
+        """Hold a size that the tensors say to the one in the config, whatever of `names` it has there.
+
+        Raises FamilyError that names both.
+        """
+        for name in names:
+            told = self.config.get(name)
             if told is not None and told != found:
                 raise FamilyError(
-                    f"the config says {alias}={str(told)[:40]}, but the tensors say {found}: the two belong to "
+                    f"the config says {name}={str(told)[:40]}, but the tensors say {found}: the two belong to "
                     "different models"
                 )
 

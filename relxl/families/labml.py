@@ -11,7 +11,8 @@ from torch import Tensor
 
 from relxl.canonical import Block, CanonicalModel, FeedForward, LearnedPositions, Norm, RelativeAttention
 from relxl.config import Sizes
-from relxl.families.family import Family, FamilyError, Reader, Shapes, layer_prefixes
+from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes, layer_prefixes, stem_of
+from relxl.masking import MaskRule
 
 ANCHOR = "self_attn.key_pos_embeddings"
 
@@ -65,12 +66,12 @@ def build(reader: Reader, told: dict[str, object]) -> LabmlModel:
         )
     attn, n_row = blocks[0].attn, blocks[0].attn.positions.rows.shape[1]
     d_model = attn.w_q.weight.shape[1]
-    reader.agree("heads", attn.n_heads, "n_heads")
-    reader.agree("d_model", d_model)
-    reader.agree("n_layers", len(blocks))
+    reader.agree("heads", "n_heads", found=attn.n_heads)
+    reader.agree("d_model", found=d_model)
+    reader.agree("n_layers", found=len(blocks))
     sizes = Sizes(len(blocks), attn.n_heads, d_model, attn.u.shape[1], positions="learned", max_len=n_row // 2)
-    stem = layers[0].split("layers.")[0]
-    return LabmlModel("labml", sizes, tuple(blocks), norm=reader.norm(f"{stem}norm", d_model))
+    rule = MaskRule(sees="past" if told["causal"] else "both")
+    return LabmlModel("labml", sizes, tuple(blocks), rule, reader.norm(f"{stem_of(layers[0])}norm", d_model))
 
 
 FAMILY = Family(
@@ -79,4 +80,5 @@ FAMILY = Family(
     "labmlai/annotated_deep_learning_paper_implementations",
     known_by,
     build,
+    (Ask("causal", True),),  # its code takes the mask with every call
 )

@@ -4,17 +4,15 @@ A cache is put before the keys, as a memory. Source: github.com/NVIDIA/NeMo, mul
 """
 
 from relxl.canonical import AttentionModel
-from relxl.families.conformer import anchors, attention_model, bare
+from relxl.families.conformer import Called, attention_model, evidence
 from relxl.families.family import Family, Reader, Shapes
 from relxl.masking import MaskRule
 
+CALLED = Called(heads=("n_heads", "n_head"), width=("d_model", "n_feat"), layers=("n_layers",))
+
 
 def known_by(shapes: Shapes) -> str | None:
-    if anchors(shapes) and any("norm_self_att." in name for name in shapes):
-        return "norm_self_att beside self_attn.linear_pos, pos_bias_u and pos_bias_v"
-    if bare(shapes):
-        return "linear_pos, pos_bias_u and pos_bias_v: one attention module by itself"
-    return None
+    return evidence(shapes, "nemo")
 
 
 def plain_config(config: dict) -> dict:
@@ -25,7 +23,7 @@ def plain_config(config: dict) -> dict:
 def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
     reader.config = plain_config(reader.config)
     rule = MaskRule(fill=-10000.0, sees="both", zero=True)
-    return attention_model("nemo", reader, rule, ("n_heads", "n_head"), ("d_model", "n_feat"))
+    return attention_model("nemo", reader, rule, CALLED)
 
 
 FAMILY = Family(

@@ -8,15 +8,15 @@ nnet/attention.py.
 
 from relxl.canonical import AttentionLayer, AttentionModel, Linear, RelativeAttention, SinusoidPositions
 from relxl.config import Sizes
-from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes, heads_first, prefixes, sines_first
+from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes, heads_first, layer_prefixes, sines_first
 from relxl.masking import MaskRule
 
 ANCHOR = "pos_bias_u"
 
 
 def anchors(shapes: Shapes) -> list[str]:
-    parts = ("in_proj_weight", "linear_pos.weight", "pos_bias_v")
-    return [name for name in prefixes(shapes, ANCHOR) if all(name + part in shapes for part in parts)]
+    found = layer_prefixes(shapes, ANCHOR)
+    return found if any(f"{name}in_proj_weight" in shapes for name in found) else []
 
 
 def known_by(shapes: Shapes) -> str | None:
@@ -28,8 +28,9 @@ def known_by(shapes: Shapes) -> str | None:
 def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
     attns = [attention(reader, name, told["cross"]) for name in anchors(reader.shapes)]
     n_head, d_model = attns[0].n_heads, attns[0].w_q.weight.shape[1]
-    reader.agree("num_heads", n_head, "nhead")
-    reader.agree("embed_dim", d_model, "d_model")
+    reader.agree("num_heads", "nhead", found=n_head)
+    reader.agree("embed_dim", "d_model", found=d_model)
+    reader.agree("num_encoder_layers", found=len(attns))
     sizes = Sizes(len(attns), n_head, d_model, d_model // n_head, piecewise=False)
     rule = MaskRule(sees="both", zero=True)
     return AttentionModel("speechbrain", sizes, tuple(map(AttentionLayer, attns)), rule, ends_align=True)

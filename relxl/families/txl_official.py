@@ -187,9 +187,9 @@ def build_language_model(
         mem_len=told["mem_len"],
     )
     for name in ("n_layer", "n_head", "d_model", "d_head"):
-        reader.agree(name, getattr(sizes, name))
-    reader.agree("n_token", sizes.n_token, "vocab_size")
-    reader.agree("d_inner", len(blocks[0].ff.first.weight))
+        reader.agree(name, found=getattr(sizes, name))
+    reader.agree("n_token", "vocab_size", found=sizes.n_token)
+    reader.agree("d_inner", found=len(blocks[0].ff.first.weight))
     if told["same_length"] and not told["mem_len"]:
         raise FamilyError(
             "same_length with mem_len=0 leaves every query without a key: give the mem_len it is used with"

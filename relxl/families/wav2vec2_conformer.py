@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from relxl.canonical import CanonicalModel, FeedForward, Linear, Norm, RelativeAttention
-from relxl.families.conformer import anchors, attention, sizes_of
-from relxl.families.family import Ask, Family, FamilyError, Reader, Shapes
+from relxl.families.conformer import Called, anchors, attention, evidence, sizes_of
+from relxl.families.family import ACTIVATIONS, Ask, Family, FamilyError, Reader, Shapes, stem_of
 from relxl.masking import MaskRule
 
-ACTIVATIONS = {"gelu": F.gelu, "swish": F.silu, "silu": F.silu, "relu": F.relu}
+CALLED = Called(heads=("num_attention_heads",), width=("hidden_size",), layers=("num_hidden_layers",))
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,7 @@ class Wav2Vec2ConformerModel(CanonicalModel):
 
 
 def known_by(shapes: Shapes) -> str | None:
-    names = anchors(shapes)
-    if names and names[0].removesuffix("self_attn.") + "ffn1_layer_norm.weight" in shapes:
-        return "ffn1_layer_norm and self_attn_layer_norm beside self_attn.linear_pos, pos_bias_u and pos_bias_v"
-    return None
+    return evidence(shapes, "wav2vec2_conformer")
 
 
 def build(reader: Reader, told: dict[str, object]) -> Wav2Vec2ConformerModel:
@@ -104,7 +101,7 @@ def build(reader: Reader, told: dict[str, object]) -> Wav2Vec2ConformerModel:
             f"the config says position_embeddings_type={str(kind)[:40]!r}, but only 'relative' positions have the four "
             "terms: open another model"
         )
-    activation, eps = ACTIVATIONS[told["hidden_act"]], told["layer_norm_eps"]
+    activation = ACTIVATIONS[told["hidden_act"]]
     blocks = []
     for name in anchors(reader.shapes):
         layer = name.removesuffix("self_attn.")
@@ -120,9 +117,9 @@ def build(reader: Reader, told: dict[str, object]) -> Wav2Vec2ConformerModel:
         reader.ignore(f"{batch_norm}num_batches_tracked")
         blocks.append(
             ConformerBlock(
-                attn=attention(reader, name, reader.norm(f"{layer}self_attn_layer_norm", d_model, eps)),
+                attn=attention(reader, name, reader.norm(f"{layer}self_attn_layer_norm", d_model)),
                 first_ff=feed_forward("ffn1"),
-                first_norm=reader.norm(f"{layer}ffn1_layer_norm", d_model, eps),
+                first_norm=reader.norm(f"{layer}ffn1_layer_norm", d_model),
                 convolution=Convolution(
                     norm=reader.norm(f"{conv}layer_norm", d_model),
                     widen=reader.take(f"{conv}pointwise_conv1.weight", 2 * d_model, d_model, 1),
@@ -132,15 +129,14 @@ def build(reader: Reader, told: dict[str, object]) -> Wav2Vec2ConformerModel:
                     activation=activation,
                 ),
                 second_ff=feed_forward("ffn2"),
-                second_norm=reader.norm(f"{layer}ffn2_layer_norm", d_model, eps),
-                last_norm=reader.norm(f"{layer}final_layer_norm", d_model, eps),
+                second_norm=reader.norm(f"{layer}ffn2_layer_norm", d_model),
+                last_norm=reader.norm(f"{layer}final_layer_norm", d_model),
             )
         )
-    stem = anchors(reader.shapes)[0].split("layers.")[0]
-    sizes = sizes_of([b.attn for b in blocks], reader, ("num_attention_heads",), ("hidden_size",))
-    reader.agree("num_hidden_layers", len(blocks))
+    stem = stem_of(anchors(reader.shapes)[0])
+    sizes = sizes_of([block.attn for block in blocks], reader, CALLED)
     rule = MaskRule(fill="min", sees="both")
-    last_norm = reader.norm(f"{stem}layer_norm", sizes.d_model, eps)
+    last_norm = reader.norm(f"{stem}layer_norm", sizes.d_model, told["layer_norm_eps"])  # the layers have their own
     return Wav2Vec2ConformerModel("wav2vec2_conformer", sizes, tuple(blocks), rule, last_norm)
 
 

@@ -22,11 +22,10 @@ from relxl.canonical import (
     SinusoidPositions,
 )
 from relxl.config import Sizes
-from relxl.families.family import Ask, Family, Reader, Shapes, layer_prefixes
+from relxl.families.family import ACTIVATIONS, Ask, Family, Reader, Shapes, layer_prefixes, stem_of
 from relxl.masking import MaskRule, attention_probs
 
 ANCHOR = "rel_attn.r_s_bias"
-ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu}
 
 
 @dataclass(frozen=True)
@@ -42,13 +41,17 @@ class QueryStream:
 
 @dataclass(frozen=True)
 class XLNetModel(CanonicalModel):
-    """Hold an XLNet language model. With attn_type "uni" a query sees the past, with "bi" both sides."""
+    """Hold an XLNet language model. With attn_type "uni" a query sees the past, with "bi" both sides.
+
+    A mem_len of 0 means a memory without a limit, as it does in HF's code; `use_mems` false that there is none.
+    """
 
     word_emb: Tensor | None = None  # [n_token d_model]
     mask_emb: Tensor | None = None  # [d_model], the first input of the query stream
     output: Linear | None = None
     same_length: bool = False
     reuse_len: int = 0
+    use_mems: bool = True
 
     @property
     def has_segments(self) -> bool:
@@ -141,7 +144,7 @@ class XLNetModel(CanonicalModel):
 
     def next_mems(self, mems: Sequence[Tensor] | None, hidden: Sequence[Tensor]) -> list[Tensor]:
         """Keep the last mem_len inputs of each layer; with reuse_len, only the first so many of a segment are kept."""
-        if not self.config.mem_len:
+        if not self.use_mems:
             return []
         new = [x[:, : self.reuse_len] if self.reuse_len else x for x in hidden[:-1]]
         joined = new if mems is None else [torch.cat(pair, dim=1) for pair in zip(mems, new, strict=True)]
@@ -154,15 +157,16 @@ def differs(segments: Tensor | None, mem_len: int) -> Tensor | None:
 
 
 def known_by(shapes: Shapes) -> str | None:
-    found = [name for name in shapes if name.endswith(ANCHOR)]
-    if found and found[0].removesuffix("r_s_bias") + "seg_embed" in shapes:
+    layers = layer_prefixes(shapes, ANCHOR)
+    if any(f"{name}rel_attn.seg_embed" in shapes for name in layers):
         return "rel_attn.r_s_bias, rel_attn.seg_embed and three-dimensional rel_attn.q, k, v, o, r"
     return None
 
 
 def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
     layers = layer_prefixes(reader.shapes, ANCHOR)
-    prefix = layers[0].split("layer.")[0]
+    prefix = stem_of(layers[0])
+    head = f"{prefix.removesuffix('transformer.')}lm_loss."
     n_head, d_head = (reader.size(f"{layers[0]}{ANCHOR}", axis) for axis in (0, 1))
     d_model = reader.size(f"{layers[0]}rel_attn.q", 0)
     eps, blocks = told["layer_norm_eps"], []
@@ -195,8 +199,9 @@ def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
         )
     word_emb = reader.take(f"{prefix}word_embedding.weight", None, d_model)
     mask_emb = reader.optional(f"{prefix}mask_emb", 1, 1, d_model)
-    own = reader.optional("lm_loss.weight", *word_emb.shape)
-    bias = reader.optional("lm_loss.bias", len(word_emb))
+    tied = reader.config.get("tie_word_embeddings") is not False
+    own = reader.tied(f"{head}weight", word_emb, tied or not any(name.startswith(head) for name in reader.tensors))
+    bias = reader.optional(f"{head}bias", len(word_emb))
     sizes = Sizes(
         n_layer=len(layers),
         n_head=n_head,
@@ -208,9 +213,9 @@ def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
         piecewise=False,  # a query may see both sides, or a window that depends on the memory
     )
     for name in ("n_layer", "n_head", "d_model", "d_head"):
-        reader.agree(name, getattr(sizes, name))
-    reader.agree("vocab_size", sizes.n_token)
-    reader.agree("d_inner", len(blocks[0].ff.first.weight))
+        reader.agree(name, found=getattr(sizes, name))
+    reader.agree("vocab_size", found=sizes.n_token)
+    reader.agree("d_inner", found=len(blocks[0].ff.first.weight))
     return XLNetModel(
         "xlnet",
         sizes,
@@ -218,9 +223,10 @@ def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
         MaskRule(fill=-1e30, sees="past" if told["attn_type"] == "uni" else "both"),
         word_emb,
         None if mask_emb is None else mask_emb[0, 0],
-        Linear(word_emb if own is None else own, bias),
+        Linear(own, bias),
         told["same_length"],
         told["reuse_len"],
+        told["use_mems"],
     )
 
 
@@ -237,6 +243,7 @@ FAMILY = Family(
         Ask("same_length", False),
         Ask("mem_len", 0),
         Ask("reuse_len", 0),
+        Ask("use_mems", True, aliases=("use_mems_eval",)),
         Ask("ff_activation", "gelu", options=tuple(ACTIVATIONS)),
         Ask("layer_norm_eps", 1e-12),
     ),

@@ -15,7 +15,7 @@ ODD = ("NaN", "∞", "−∞")
 
 def finite(values: np.ndarray) -> np.ndarray:
     """Give values that a chart can take: a gap where a number is not finite."""
-    return np.where(np.isfinite(values), values, np.nan).astype(np.float32)
+    return np.where(np.isfinite(values), values, np.array(np.nan, values.dtype))
 
 
 def heads_figure(
@@ -34,7 +34,7 @@ def heads_figure(
     add_name(figure, distances, curves[head], f"H{head}", dark)
     figure.update_layout(layout(theme, height=380, margin=MARGIN | {"t": 30}, hovermode="closest"))
     figure.update_xaxes(axis(theme, distance_title(distances)), range=[int(distances.min()), int(distances.max())])
-    figure.update_yaxes(axis(theme, _("adds to the score")))
+    figure.update_yaxes(axis(theme, _("adds to the score"), exponentformat="e"))
     return figure
 
 
@@ -85,7 +85,7 @@ def lines_figure(
         )  # fmt: skip
     figure.update_layout(layout(theme, height=260, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
     figure.update_xaxes(axis(theme, distance_title(distances)))
-    figure.update_yaxes(axis(theme, _("adds to the score")))
+    figure.update_yaxes(axis(theme, _("adds to the score"), exponentformat="e"))
     return figure
 
 
@@ -111,7 +111,7 @@ def gauge_figure(sizes: Mapping[str, np.ndarray], head: int, dark: bool = False)
         )
     )
     figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=list(range(n_head)), ticktext=labels))
-    figure.update_yaxes(axis(theme, _("length of the vector"), rangemode="tozero"))
+    figure.update_yaxes(axis(theme, _("length of the vector"), rangemode="tozero", exponentformat="e"))
     return figure
 
 
@@ -146,11 +146,10 @@ def tensor_figure(
             )  # fmt: skip
             figure.add_scatter(
                 x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": "square", "size": 10},
-                showlegend=True,
             )  # fmt: skip
     height = int(min(max(16 * len(rows), 160), 460)) + 60
     ticks = {"showgrid": False, "zeroline": False, "ticks": "outside", "ticklen": 3}
-    figure.update_layout(layout(theme, height=height, margin=MARGIN | {"t": 30}, legend=LEGEND))
+    figure.update_layout(layout(theme, height=height, margin=MARGIN | {"t": 30}, legend=LEGEND, showlegend=True))
     figure.update_xaxes(axis(theme, names[1], **ticks), **whole(cols), range=[col - wide / 2, cols[-1] + wide / 2])
     figure.update_yaxes(axis(theme, names[0], **ticks), **whole(rows), range=[rows[-1] + high / 2, row - high / 2])
     return figure
@@ -171,7 +170,7 @@ def line_figure(values: np.ndarray, first: int, name: str, dark: bool = False) -
     )  # fmt: skip
     figure.update_layout(layout(theme, height=260, margin=MARGIN))
     figure.update_xaxes(axis(theme, name))
-    figure.update_yaxes(axis(theme, _("value")))
+    figure.update_yaxes(axis(theme, _("value"), exponentformat="e"))
     return figure
 
 
@@ -184,6 +183,6 @@ def histogram_figure(counts: np.ndarray, edges: np.ndarray, dark: bool = False) 
         hovertemplate=_("near %{x:.3g}") + "<br><b>%{y}</b><extra></extra>",
     )  # fmt: skip
     figure.update_layout(layout(theme, height=260, bargap=0, margin=MARGIN))
-    figure.update_xaxes(axis(theme, _("value")))
+    figure.update_xaxes(axis(theme, _("value"), exponentformat="e"))
     figure.update_yaxes(axis(theme, _("how many"), rangemode="tozero"))
     return figure

@@ -63,7 +63,7 @@ def census(checkpoint: Checkpoint, dark: bool) -> None:
     number = st.column_config.NumberColumn
     columns = {name: number(format="%.4g") for name in ("mean", "std", "min", "max")}
     columns |= {
-        "name": st.column_config.TextColumn(_("name"), width="medium", pinned=True),
+        "name": st.column_config.TextColumn(_("name"), width=340, pinned=True),
         "nan": number("NaN"),
         "infinite": number("±∞"),
         "zero": number(_("exactly 0"), format="percent"),

@@ -1,4 +1,4 @@
-"""The sections of the page "Checkpoint" that need no input: v_bias of every head, open answers, the query's bias."""
+"""The sections of the page "Checkpoint" that need no input: v_bias of every head, and the bias on the query."""
 
 import numpy as np
 import streamlit as st
@@ -6,22 +6,10 @@ import streamlit as st
 from relxl import style
 from relxl.checkpoint import Checkpoint
 from relxl.figures import checkpoint as figures
-from relxl.figures.shift import STYLE, Cell, Table, stage_html
 from relxl.language import _
 from relxl.ui.checkpoint import key_of
-from relxl.ui.shift_tables import signed
-from relxl.ui.show import code, escape, show
-from relxl.weights_only import (
-    CLAMPS,
-    Answer,
-    Reach,
-    answers,
-    folded_curves,
-    gauge,
-    open_questions,
-    reach,
-    v_bias_curves,
-)
+from relxl.ui.show import show
+from relxl.weights_only import Reach, folded_curves, gauge, reach, v_bias_curves
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -44,23 +32,16 @@ def weights_only(checkpoint: Checkpoint, layer: int, head: int, dark: bool) -> N
             )
         )
         return
-    distances = span.distances.numpy()
-    name = f"L{layer}H{head}"
-    alt = curve_sentence(name, curves[head], distances)
-    odd = int((~np.isfinite(curves)).sum())
+    distances, name = span.distances.numpy(), f"L{layer}H{head}"
+    alt, odd = curve_sentence(name, curves[head], distances), int((~np.isfinite(curves)).sum())
     st.markdown(alt + (" " + _("**Not finite: {k} numbers**, left out.").format(k=odd) if odd else ""))
-    marks = {}
-    if span.trained is not None:
-        marks[_("training")] = span.trained
-    if span.table is not None:
-        same = span.table == span.trained
-        marks.pop(_("training"), None) if same else None
-        marks[_("training and table end") if same else _("table ends")] = span.table
-    if span.clamp is not None:
-        marks[_("clamp")] = span.clamp
-    marks = {label: place for label, place in marks.items() if place <= span.high}
-    looks = style.RELATIVE_TERMS["v_bias"]
-    figure = figures.heads_figure(curves, distances, head, looks, marks, dark)
+    if odd == curves.size:
+        return
+    places = {_("training"): span.trained, _("table ends"): span.table, _("clamp"): span.clamp}
+    if span.table == span.trained:
+        places = {_("training and table end"): span.table, _("clamp"): span.clamp}
+    marks = {label: place for label, place in places.items() if place is not None and place <= span.high}
+    figure = figures.heads_figure(curves, distances, head, style.RELATIVE_TERMS["v_bias"], marks, dark)
     show(
         figure,
         key="every_v_bias",
@@ -99,154 +80,6 @@ def curve_sentence(name: str, curve: np.ndarray, distances: np.ndarray) -> str:
     return text + (_("; it has fallen half of that way at {n}.").format(n=below[0]) if len(below) else ".")
 
 
-# Two answers side by side --------------------------------------------------------------------------------------------
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def cached_answers(
-    key: tuple, name: str, layer: int, head: int, _checkpoint: Checkpoint
-) -> tuple[np.ndarray, list[Answer]]:
-    span = reach(_checkpoint.opened)
-    high = max(span.high, round(1.25 * max(CLAMPS))) if name == "clamp_len" and span.table is None else span.high
-    wide = Reach(-high if span.low else 0, high, None, None, None)
-    return wide.distances.numpy(), answers(_checkpoint, name, layer, head, wide.distances)
-
-
-def both_results(checkpoint: Checkpoint, layer: int, head: int, dark: bool) -> None:
-    """Show for each question that the file leaves open what every answer gives for the chosen head."""
-    names = open_questions(checkpoint.opened)
-    if not names:
-        return
-    st.markdown("##### " + _("What each answer gives, for {head}").format(head=f"L{layer}H{head}"))
-    st.html(STYLE)
-    for name, tab in zip(names, st.tabs([code(name) for name in names]), strict=True):
-        with tab:
-            distances, found = cached_answers(key_of(checkpoint), name, layer, head, checkpoint)
-            draw_answers(name, distances, found, dark)
-
-
-def draw_answers(name: str, distances: np.ndarray, found: list[Answer], dark: bool) -> None:
-    """Draw what the answers to one question differ in: the curve, the cells, or what queries and keys are made of."""
-    for answer in found:
-        if answer.refused:
-            st.caption(f"{escape(label(answer))}: {escape(answer.refused)}")
-    found = [answer for answer in found if not answer.refused]
-    if not found:
-        return
-    curves = {label(answer): answer.curve for answer in found}
-    curves_differ = any(not np.array_equal(found[0].curve, answer.curve, equal_nan=True) for answer in found)
-    cells = differing_cells(found)
-    st.markdown(answer_sentence(name, found, distances, curves_differ, int(cells.sum())))
-    if curves_differ:
-        alt = _("v_bias over distance, one curve an answer: {names}.").format(names=", ".join(curves))
-        figure = figures.lines_figure(curves, distances, dark=dark)
-        show(figure, key=f"answers_{name}", alt=alt, table=lambda: {"distance": distances} | curves)
-    if cells.any():
-        tables = [reads_table(answer) for answer in found]
-        longest = max(len(cell.label) for table in tables for row in table.cells for cell in row)
-        rows, columns = found[0].reads.mask.shape
-        st.html(stage_html(tables, legend(found), (rows, len(tables) * columns, longest), dark))
-    elif not curves_differ:
-        sizes = {_("answer"): [], _("size of W_q"): [], _("size of W_k"): []}
-        for answer in found:
-            for column, value in zip(sizes.values(), (label(answer), *answer.sizes), strict=True):
-                column.append(value)
-        if len(set(zip(*list(sizes.values())[1:], strict=True))) > 1:
-            st.dataframe(sizes, hide_index=True, width="content")
-
-
-def label(answer: Answer) -> str:
-    """Name an answer by what was answered, as a config would."""
-    words = {True: "true", False: "false", -1: "−1"}
-    values = [f"{name} {words.get(value, value)}" for name, value in answer.changes.items()]
-    return ", ".join(values) + (" · " + _("as read now") if answer.is_now else "")
-
-
-def differing_cells(found: list[Answer]) -> np.ndarray:
-    """Mark the cells that read something else, or are seen by another answer alone: [query key] bool."""
-    first, differ = found[0].reads, np.zeros(found[0].reads.mask.shape, bool)
-    for answer in found[1:]:
-        reads = answer.reads
-        differ |= (reads.row != first.row) | (reads.mask != first.mask)
-        differ |= (reads.distance != first.distance) & (reads.row >= 0)
-    return differ
-
-
-def answer_sentence(name: str, found: list[Answer], distances: np.ndarray, curves_differ: bool, cells: int) -> str:
-    """Say in numbers what the answers differ in; markdown."""
-    parts = []
-    if curves_differ:
-        stack = np.array([answer.curve for answer in found])
-        with np.errstate(invalid="ignore", over="ignore"):
-            apart = np.where(np.isfinite(stack).all(0), stack.max(0) - stack.min(0), -1.0)
-        most = int(apart.argmax())
-        if apart[most] > 0:
-            parts.append(
-                _("v\\_bias differs most at distance {d}, by **{gap}**.").format(
-                    d=signed(distances[most]), gap=style.number(float(apart[most]))
-                )
-            )
-    else:
-        parts.append(_("v\\_bias is the same under every answer."))
-    if cells:
-        size = found[0].reads.mask.size
-        text = _("**{n} of {size} cells** of a small score read something else or are seen by one answer alone.")
-        parts.append(text.format(n=cells, size=size))
-    elif not curves_differ:
-        parts.append(_("So is what every cell reads and sees: queries and keys are made of something else."))
-    if name == "same_length":
-        parts.append(_("Drawn for a memory of {n}.").format(n=found[0].changes["mem_len"]))
-    if name == "bi_data":
-        parts.append(_("True shows the second half of a batch; the first half is read as under false."))
-    return " ".join(parts)
-
-
-def reads_table(answer: Answer) -> Table:
-    """Lay out the distance that each cell (query, key) reads; a foreign row stands before it."""
-    reads, lines = answer.reads, []
-    reach = max(int(np.abs(reads.distance[reads.row >= 0]).max(initial=1)), 1)
-    for i, row in enumerate(reads.row):
-        line = []
-        for j, source in enumerate(row):
-            distance, kinds = int(reads.distance[i, j]), ()
-            text = signed(distance) if source == i else f"{source}:{signed(distance)}"
-            says = _("query {query}, key {key}: row {row} at distance {distance}").format(
-                query=i, key=j, row=source, distance=signed(distance)
-            )
-            if source < 0:
-                text, kinds = "0", ("pad",)
-                says = _("query {query}, key {key}: reads no position").format(query=i, key=j)
-            elif not reads.right[i, j]:
-                kinds = ("foreign",)
-            if not reads.mask[i, j]:
-                kinds += ("hidden",)
-                says += "; " + _("the mask hides it")
-            line.append(Cell(text, kinds, says, depth=max(0.0, 1 - abs(distance) / reach)))
-        lines.append(line)
-    query_len, key_len = reads.mask.shape
-    mem_len = key_len - query_len
-    groups = [(_("memory"), mem_len), (_("key"), query_len)] if mem_len else [(_("key"), key_len)]
-    keys, queries = ([str(i) for i in range(n)] for n in (key_len, query_len))
-    hidden, foreign = int((~reads.mask).sum()), int((~reads.right & reads.mask).sum())
-    says = _("{hidden} cells are hidden, {foreign} visible ones read a foreign row or distance.").format(
-        hidden=hidden, foreign=foreign
-    )
-    return Table(label(answer), f"[{query_len} {key_len}]", groups, keys, _("query"), queries, lines, says)
-
-
-def legend(found: list[Answer]) -> list[tuple[Cell, str]]:
-    """Name the kinds of cells that are there to be seen."""
-    reads = [answer.reads for answer in found]
-    wrong = any((~r.right & r.mask & (r.row >= 0)).any() for r in reads)
-    entries = [
-        (Cell("d", depth=0.6), _("the distance that the cell reads"), True),
-        (Cell("i:d", ("foreign",)), _("another distance than its own, or (i:) another query’s row"), wrong),
-        (Cell("0", ("pad",)), _("reads no position"), any((r.row < 0).any() for r in reads)),
-        (Cell("", ("hidden",)), _("hidden by the mask"), any((~r.mask).any() for r in reads)),
-    ]
-    return [(cell, text) for cell, text, there in entries if there]
-
-
 # The bias on the query -----------------------------------------------------------------------------------------------
 
 
@@ -282,6 +115,8 @@ def q_bias_gauge(checkpoint: Checkpoint, layer: int, head: int, dark: bool) -> N
     with curves:
         span, counted = cached_curves(key_of(checkpoint), layer, checkpoint)
         folded = folded_curves(attn, span.distances, checkpoint.config.clamp_len)
+        if not np.isfinite([counted[head], folded[head]]).any():
+            return
         distances = span.distances.numpy()
         both = {_("v · p, as the code counts"): counted[head], _("(v + b) · p, as the paper would"): folded[head]}
         with np.errstate(invalid="ignore", over="ignore"):

@@ -139,13 +139,14 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: Controls) -> S
     encoded = vocab.encode(text.value)
     if encoded.unknown:
         count, some = sum(encoded.unknown.values()), " ".join(show_token(c) for c in list(encoded.unknown)[:8])
-        message = _("Left out, because this model does not know them: {count} characters ({some})")
+        message = _("Unknown to this model, and left out or read as its unknown token: {count} ({some})")
         controls.append(partial(st.caption, escape(message.format(count=count, some=some))))
     if not encoded.ids:
         message = _(
-            "The text has no character that this model knows, and at least one is needed: type some, as in {sample}"
+            "The text has no token that this model knows, and at least one is needed: type some, as in {sample}"
         )
-        raise ValueError(message.format(sample="".join(vocab.tokens[len(vocab.tokens) // 2 :][:12])))
+        middle = len(vocab.tokens) // 2
+        raise ValueError(message.format(sample=vocab.decode(list(range(middle, len(vocab.tokens)))[:12])))
     mem_len = max(config.mem_len, segment.value) if memory.value else 0
     mem_len = min(mem_len, LONGEST_MEMORY)
     used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
@@ -180,7 +181,7 @@ def draw_lengths(memory: Kept, segment: Kept, lengths: list[int]) -> None:
 def default_text(checkpoint: Checkpoint) -> str:
     """Take the first lines of the validation sample that the checkpoint brings along, else some of its tokens."""
     sample = checkpoint.training.get("sample", {}).get("text")
-    if sample is None:
+    if sample is None or isinstance(checkpoint.vocab, IdVocab):
         n_token = checkpoint.config.n_token
         ids = torch.randint(n_token, (DEFAULT_TOKENS,), generator=torch.Generator().manual_seed(0)).tolist()
         return checkpoint.vocab.decode(ids)

@@ -58,7 +58,7 @@ class Lab(NamedTuple):
 def kept_lab(view: View) -> Lab:
     """Read the settings off the controls."""
     config = view.checkpoint.config
-    reads = keep("ii", "normal", ("normal", "text")).value
+    reads = keep("ii", "normal", inputs_of(view)).value
     d_model = config.d_model if reads == "text" else keep("id", 128, WIDTHS).value
     length = keep("il", 128, LENGTHS).value
     ids = None
@@ -67,7 +67,8 @@ def kept_lab(view: View) -> Lab:
         ids = np.frombuffer(view.source.ids, np.int32)[-length:].tobytes()
         if length < 2:
             reads, ids, length = "normal", None, 2
-    n_head = keep("ih", 8, HEADS).value
+    heads = heads_of(d_model)
+    n_head = keep("ih", 8 if 8 in heads else heads[-1], heads).value
     scale = keep("is", USUAL, SCALES).value
     apart = keep("ia", 0, (0, 1)).value
     own = {name: keep(f"i{name[0]}", USUAL, SCALES).value for name in PARAMETERS}
@@ -76,11 +77,26 @@ def kept_lab(view: View) -> Lab:
         n_head=n_head,
         length=length,
         seed=keep("ie", 0, range(100)).value,
-        positions=keep("ip", "learned", ("learned", "sinusoid")).value,
+        positions=keep("ip", "learned", kinds_of(d_model)).value,
         **({f"std_{name}": std for name, std in own.items()} if apart else {}),
     )
     settings = settings if apart else scale_settings(settings, scale)
     return Lab(settings, scale, min(keep("ig", 0, range(max(HEADS))).value, n_head - 1), ids)
+
+
+def inputs_of(view: View) -> tuple[str, ...]:
+    """Name what a fresh layer can read: the text, where the model has one."""
+    return ("normal", "text") if view.checkpoint.config.n_token else ("normal",)
+
+
+def heads_of(d_model: int) -> list[int]:
+    """Name the numbers of heads that a width can be cut into."""
+    return [n_head for n_head in HEADS if d_model % n_head == 0]
+
+
+def kinds_of(d_model: int) -> tuple[str, ...]:
+    """Name the positions that a width can have: a sinusoid comes in pairs."""
+    return ("learned", "sinusoid") if d_model % 2 == 0 else ("learned",)
 
 
 def presets() -> None:
@@ -105,8 +121,8 @@ def cached_measures(lab: Lab, source: Source) -> InitMeasures:
     x = None
     if lab.ids is not None:
         model = cached_checkpoint(source).model
-        ids = torch.tensor(np.frombuffer(lab.ids, np.int32)[None].copy()).long()
-        x = model.word_emb(ids) * model.config.d_model**0.5
+        x = model.embed(torch.tensor(np.frombuffer(lab.ids, np.int32)[None].copy()).long())
+        x = x[:, :, 0] if x.dim() == 4 else x  # of absolute positions the content alone
     return measure_init(lab.settings, x, lab.head)
 
 
@@ -118,7 +134,7 @@ def picture(lab: Lab, measured: InitMeasures, view: View) -> None:
     matrix_view(grid, key="init", dark=view.dark)
 
 
-def controls(lab: Lab) -> None:
+def controls(lab: Lab, view: View) -> None:
     """Draw the controls."""
     show_scale = style.number
     apart = keep("ia", 0, (0, 1))
@@ -133,14 +149,14 @@ def controls(lab: Lab) -> None:
             own = keep(f"i{name[0]}", USUAL, SCALES)
             st.select_slider(labels[name], SCALES, format_func=show_scale, **own.widget)
     reads = {"normal": _("unit normal"), "text": _("the text")}
-    st.selectbox(_("Input"), reads, format_func=reads.get, **keep("ii", "normal").widget)
+    st.selectbox(_("Input"), inputs_of(view), format_func=reads.get, **keep("ii", "normal").widget)
     kinds = {"learned": _("learned table"), "sinusoid": _("sinusoid")}
-    st.selectbox(_("Positions"), kinds, format_func=kinds.get, **keep("ip", "learned").widget)
+    st.selectbox(_("Positions"), kinds_of(lab.settings.d_model), format_func=kinds.get, **keep("ip", "learned").widget)
     left, right = st.columns(2)
     left.selectbox(_("Length"), LENGTHS, **keep("il", 128).widget)
     right.selectbox("d_model", WIDTHS, disabled=lab.ids is not None, **keep("id", 128).widget)
     left, right = st.columns(2)
-    left.selectbox(_("Heads"), HEADS, **keep("ih", 8).widget)
+    left.selectbox(_("Heads"), heads_of(lab.settings.d_model), **keep("ih", 8).widget)
     right.number_input(_("Seed"), 0, 99, step=1, **keep("ie", 0).widget)
     st.number_input(_("Head shown"), 0, max(HEADS) - 1, step=1, **keep("ig", 0).widget)
 

@@ -1,10 +1,10 @@
 """The gallery of the page "Masking": ways to mask, right and wrong, and where the wrong ones happened."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relxl.language import _
-from relxl.masking import MaskRule
+from relxl.masking import RIGHT_RULE, MaskRule
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,28 @@ class Preset:
     where: str
 
 
-def gallery() -> dict[str, Preset]:
-    """Give every exhibit, the right way first."""
+def gallery(base: MaskRule = RIGHT_RULE) -> dict[str, Preset]:
+    """Give every exhibit, laid on a model whose own way is `base`: that first, if it is not the right way itself."""
+    shown = {} if base == RIGHT_RULE else {"own": own_way(base)}
+    for name, preset in exhibits().items():
+        window = base.window if preset.rule.window is None else preset.rule.window
+        shown[name] = replace(preset, rule=replace(preset.rule, window=window, zero=base.zero))
+    return shown
+
+
+def own_way(base: MaskRule) -> Preset:
+    """Make an exhibit of what the code of a model's family does."""
+    fill = {"min": _("the lowest number of the dtype"), "-inf": "−∞"}.get(fill_text(base.fill), f"{base.fill}")
+    text = [_("After the sum of the terms a forbidden key gets {fill}.").format(fill=fill.replace("-", "−"))]
+    if base.zero:
+        text.append(_("After the softmax its probability is set to 0, so that a row without a key gets nothing."))
+    if base.window is not None:
+        text.append(_("A query sees {n} keys, itself among them.").format(n=base.window))
+    return Preset(base, _("This model’s way"), " ".join(text), _("the code that it was trained with"))
+
+
+def exhibits() -> dict[str, Preset]:
+    """Give every exhibit as it is for a plain causal model."""
     return {
         "right": Preset(
             MaskRule(),

@@ -6,19 +6,33 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
+import torch
 
 from relxl import style
+from relxl.canonical import AttentionModel
+from relxl.causality import (
+    CHANGED_AT_ONCE,
+    Causality,
+    LayerLeak,
+    causality_test,
+    layer_leaks,
+    model_stages,
+    stage_names,
+)
 from relxl.figures import masking as figures
 from relxl.language import _
 from relxl.masking import MaskRule
 from relxl.matrix_view import Grid, Panel, Scale
+from relxl.model import join_mems
 from relxl.ui.library import BUNDLED
+from relxl.ui.loss import no_loss
 from relxl.ui.masking import fault_names, leak_sentence
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import plain, show
-from relxl.ui.view import FILLS, View
+from relxl.ui.view import CHANGED_TOKENS, FILLS, Source, View, cached_trace, last_tokens
 
 LEAKY = "shakespeare-leaky"
+LOGITS_AT_ONCE = 20_000_000  # a vocabulary may have a quarter of a million words
 
 
 def rows_and_frontier(view: View, rule: MaskRule) -> None:
@@ -52,7 +66,10 @@ def rows_and_frontier(view: View, rule: MaskRule) -> None:
             alt=alt,
             table=lambda: {"fill": FILLS, **{n: v[view.head] for n, v in leaks.items()}},
         )
-        st.caption(alt + " " + _("Thin lines are the other heads of the layer."))
+        notes = [alt, _("Thin lines are the other heads of the layer.")]
+        if rule.zero:
+            notes.append(_("Before forbidden probabilities are set to 0, as this model’s code does."))
+        st.caption(" ".join(notes))
 
 
 def every_head(view: View, rule: MaskRule) -> None:
@@ -82,21 +99,49 @@ def what_is_true() -> None:
 @st.fragment
 def causality(view: View, rules: tuple[MaskRule, ...]) -> None:
     """Show which outputs move when a token is changed, stage by stage, and what each layer by itself lets in."""
-    st.markdown("##### " + _("Which outputs move when a token is changed?"))
+    tokens = view.checkpoint.config.n_token > 0
+    words = _("Which outputs move when a token is changed?") if tokens else _("Which outputs move with a frame?")
+    st.markdown("##### " + words)
     with st.spinner(_("Changing every token in turn"), show_time=True):
-        result, layers = view.causality(rules)
+        result, layers = cached_causality(view.source, rules)
+    if result is None:
+        st.markdown(
+            _(
+                "Of this model the attention alone is known, so no change can be followed from layer to layer: each "
+                "layer is tested by itself, the keys of its input changed in turn."
+            )
+        )
+    else:
+        draw_moved(view, rules, result)
+    table = {
+        _("layer"): [f"L{leak.layer}" for leak in layers],
+        _("by itself"): [mechanisms()[leak.mechanism] for leak in layers],
+        _("forbidden cells read"): [leak.forbidden for leak in layers],
+        _("allowed cells not read"): [leak.unread for leak in layers],
+    }
+    st.dataframe(table, hide_index=True)
+
+
+def draw_moved(view: View, rules: tuple[MaskRule, ...], result: Causality) -> None:
+    """Draw how far every output moves with every token, a panel a stage, and say where a leak enters."""
     moved = result.moved.cpu().numpy().swapaxes(1, 2)[1:]  # [stage output changed], without the embedding
     tokens = tuple(view.tokens[-moved.shape[1] :])
     digits = np.where(moved > 0, np.maximum(np.log10(np.clip(moved, 1e-12, 1e9)) + 9, 0.2), 0).astype(np.float32)
     scale = Scale("sequential", 9.0, _("log10 |difference| + 9"))
     entered = _("Every output before the changed token stays the same to the last bit: nothing leaks in this model.")
-    if math.isnan(view.loss(rules)):
+    if not no_loss(view) and math.isnan(view.loss(rules)):
         entered = _("Outputs are NaN, which hides whatever leaks: look at the layers below.")
     elif result.entry is not None:
         entered = _("The leak enters in **{layer}**; {n} pairs of (changed token, earlier output) move at the end.")
         entered = entered.format(layer=result.entry, n=int(result.leaks[-1].sum()))
+    if any(hasattr(layer, "convolution") for layer in view.checkpoint.model.layers):
+        entered += " " + _(
+            "This model’s convolutions mix neighbouring frames whatever the mask is: what attention itself lets in "
+            "stands in the table below."
+        )
     st.markdown(entered)
-    names = [_("after L{layer}").format(layer=layer) for layer in range(len(moved) - 1)] + [_("output logits")]
+    last = _("output logits") if view.checkpoint.config.n_token else _("last hidden state")
+    names = [_("after L{layer}").format(layer=layer) for layer in range(len(moved) - 1)] + [last]
     grid = Grid(
         panels=tuple(Panel(name, values, scale) for name, values in zip(names, digits, strict=True)),
         mask=np.tri(moved.shape[1], dtype=bool),
@@ -106,19 +151,37 @@ def causality(view: View, rules: tuple[MaskRule, ...]) -> None:
         axes=True,
     )
     matrix_view(grid, key="causality", dark=view.dark)
-    st.caption(
-        _(
-            "The last {n} tokens, read without memory. Row: the output, column: the token that was changed. Compared "
-            "bit by bit, so that a leak of 1e-7 has a colour."
-        ).format(n=len(tokens))
-    )
-    table = {
-        _("layer"): [f"L{leak.layer}" for leak in layers],
-        _("by itself"): [mechanisms()[leak.mechanism] for leak in layers],
-        _("forbidden cells read"): [leak.forbidden for leak in layers],
-        _("allowed cells not read"): [leak.unread for leak in layers],
-    }
-    st.dataframe(table, hide_index=True)
+    words = _("The last {n} tokens, read without memory. Row: the output, column: the token that was changed.")
+    if not view.checkpoint.config.n_token:
+        words = _("The last {n} frames, read without memory. Row: the output, column: the frame that was changed.")
+    elif view.checkpoint.model.first_mems(1) is not None:
+        words = _("The last {n} tokens, read over a memory of zeros. Row: the output, column: the token changed.")
+    compared = _("Compared bit by bit, so that a leak of 1e-7 has a colour.")
+    st.caption(words.format(n=len(tokens)) + " " + compared)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def cached_causality(source: Source, rules: tuple[MaskRule, ...]) -> tuple[Causality | None, list[LayerLeak]]:
+    """Change every token, or frame, of the end of a run in turn; None where layers can not be run one after another."""
+    trace = cached_trace(source)
+    model, mem_len = trace.model, 0
+    if model.config.n_token:
+        tokens = last_tokens(source, CHANGED_TOKENS)
+        others, mem_len = (tokens + 1) % model.config.n_token, min(trace.mem_len, len(tokens) // 3)
+    else:
+        tokens = trace.hidden[0][0, trace.mem_len :][-CHANGED_TOKENS:]
+        others = torch.linspace(0.5, 1.5, tokens.shape[1], dtype=tokens.dtype) - tokens.roll(1, dims=0)
+    if isinstance(model, AttentionModel):
+        return None, layer_leaks(model, [tokens[None]] * len(model.layers), 0, rules)
+    forward = model_stages(model, rules)
+    at_once = min(max(LOGITS_AT_ONCE // (max(model.config.n_token, 1) * len(tokens)), 1), CHANGED_AT_ONCE)
+    result = causality_test(forward, tokens, others, stage_names(model), at_once=at_once)
+    with torch.no_grad():
+        hidden = forward(tokens[None])[:-1]
+    zeros = model.first_mems(1)
+    if zeros is not None:  # as many of them as another model's memory would have
+        hidden = join_mems([x[:, :mem_len] for x in zeros], hidden)
+    return result, layer_leaks(model, hidden, mem_len, rules)
 
 
 def mechanisms() -> dict[str, str]:

@@ -1,16 +1,18 @@
 """The rule and the picture of the page "Masking"; what leaks is in mask_leaks.py."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
 from relxl import style
 from relxl.language import _
-from relxl.masking import DTYPES, FAULTS, ORDERS, RIGHT_RULE, MaskRule, read_fill
+from relxl.masking import DTYPES, FAULTS, ORDERS, MaskRule, read_fill
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.trace import MaskedHead
+from relxl.ui.loss import no_loss
 from relxl.ui.mask_gallery import fill_text, gallery
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
@@ -22,12 +24,31 @@ CHOICES = ["-inf", "min", "-1e+09", "-10000", "-100", "-30", "-10", "-1", "1e-09
 DEFAULT_WINDOW = 16
 
 
+def base_rule(view: View, mem_len: int | None = None) -> MaskRule:
+    """Give what the page starts from: the model's own rule, over the run's memory or another.
+
+    Where both sides are seen it is the same made causal, which is an experiment.
+    """
+    own = view.trace.rule if mem_len is None else view.checkpoint.model.rule_at(mem_len)
+    return replace(own, sees="past")
+
+
+def sees_both(view: View) -> bool:
+    return view.trace.rule.sees == "both"
+
+
+def orders_of(view: View) -> tuple[str, ...]:
+    """Name where a mask can be laid: the triangle before the paper's shift needs the paper's shift."""
+    shifts = view.checkpoint.config.positions != "absolute" and not sees_both(view)
+    return ORDERS if shifts else ORDERS[:2]
+
+
 def kept_rule(view: View) -> MaskRule:
     """Read the rule off the controls. One that can not be is reported, and the right one shown."""
-    orders = ORDERS if view.checkpoint.config.positions != "absolute" else ORDERS[:2]
-    order, fault = keep("mo", "after", orders).value, keep("mx", "none", FAULTS).value
+    base = base_rule(view)
+    order, fault = keep("mo", "after", orders_of(view)).value, keep("mx", "none", FAULTS).value
     dtype, window = keep("md", "model", ("model", *DTYPES)).value, keep("mw", 0, range(view.key_len + 1)).value
-    fill = str(keep("mf", "-inf").value)
+    fill = str(keep("mf", fill_text(base.fill)).value)
     try:
         number = read_fill(fill)
     except ValueError:
@@ -35,31 +56,42 @@ def kept_rule(view: View) -> MaskRule:
         st.error(message.format(fill=escape(fill[:40])))
         choose(mf="-inf")
         number = -math.inf
+    window = window or base.window
     if fault == "window_short" and not window:
         window = DEFAULT_WINDOW
-    return MaskRule(order, number, None if dtype == "model" else dtype, fault, window or None)
+    return MaskRule(order, number, None if dtype == "model" else dtype, fault, window, zero=base.zero)
 
 
 def kept_rules(view: View, rule: MaskRule) -> tuple[MaskRule, ...]:
-    """Give the rule of every layer: this one everywhere, or only in the chosen layer."""
-    n_layer = view.checkpoint.config.n_layer
+    """Give the rule of every layer for a text without memory: this one everywhere, or only in the chosen layer."""
+    n_layer, alone = view.checkpoint.config.n_layer, base_rule(view, 0)
+    if rule.window == base_rule(view).window:
+        rule = replace(rule, window=alone.window)
     if keep("ml", "all", ("all", "one")).value == "all":
         return (rule,) * n_layer
-    right = RIGHT_RULE if rule.window is None else MaskRule(window=rule.window)
+    right = replace(alone, window=rule.window)
     return tuple(rule if layer == view.layer else right for layer in range(n_layer))
 
 
 def presets(view: View, rule: MaskRule) -> None:
     """Draw the gallery, one click each, and say what is wrong with the one that is shown."""
-    shown = gallery()
-    if view.checkpoint.config.positions == "absolute":
+    base = base_rule(view)
+    shown = gallery(base)
+    if "before_shift" not in orders_of(view):
         del shown["before_shift"]
+    if sees_both(view):
+        st.markdown(
+            _(
+                "**This model sees both sides:** its mask hides padding alone, so there is no future that could leak "
+                "in. What a causal mask would do to its scores:"
+            )
+        )
     chosen = next((name for name, preset in shown.items() if preset.rule == rule), None)
     st.session_state.mask_preset = chosen
     label = _("Ways to mask, right and wrong")
     st.pills(
         label, shown, format_func=lambda name: shown[name].name, key="mask_preset", on_change=choose_preset,
-        label_visibility="collapsed",
+        args=(base,), label_visibility="collapsed",
     )  # fmt: skip
     if chosen is None:
         st.markdown(_("A rule of your own."))
@@ -68,22 +100,23 @@ def presets(view: View, rule: MaskRule) -> None:
         st.markdown(f"**{preset.name}.** {preset.text} :gray[{escape(preset.where)}]")
 
 
-def choose_preset() -> None:
+def choose_preset(base: MaskRule) -> None:
     if name := st.session_state.mask_preset:
-        rule = gallery()[name].rule
-        choose(mo=rule.order, mf=fill_text(rule.fill), mx=rule.fault, md=rule.dtype or "model", mw=rule.window or 0)
+        rule = gallery(base)[name].rule
+        window = 0 if rule.window == base.window else rule.window
+        choose(mo=rule.order, mf=fill_text(rule.fill), mx=rule.fault, md=rule.dtype or "model", mw=window or 0)
 
 
 def controls(view: View) -> None:
     """Draw the controls of the rule."""
     orders = {"after": _("after the sum"), "before": _("content only, before"), "before_shift": _("before the shift")}
-    if view.checkpoint.config.positions == "absolute":
-        del orders["before_shift"]
+    orders = {name: orders[name] for name in orders_of(view)}
+    base = base_rule(view)
     faults = {"none": _("none"), **fault_names()}
     fills = {"-inf": "−∞", "min": _("lowest of dtype"), "multiply": _("multiply by mask")}
     layers = {"all": _("every layer"), "one": _("this layer")}
     st.selectbox(_("Mask"), orders, format_func=orders.get, **keep("mo", "after", orders).widget)
-    fill = keep("mf", "-inf")
+    fill = keep("mf", fill_text(base.fill))
     options = CHOICES if fill.value in CHOICES else [*CHOICES, fill.value]
     help = _("Any number can be typed.")
     label = lambda name: fills.get(name, str(name).replace("-", "−"))  # noqa: E731
@@ -92,6 +125,8 @@ def controls(view: View) -> None:
     st.selectbox(_("Fault"), faults, format_func=faults.get, **keep("mx", "none").widget)
     window = keep("mw", 0, range(view.key_len + 1))
     help = _("Keys that a query sees, itself among them; 0 is all of the past.")
+    if base.window is not None:
+        help = _("Keys that a query sees, itself among them; 0 is the model’s own window, {n}.").format(n=base.window)
     st.number_input(_("Window"), 0, view.key_len, step=1, help=help, **window.widget)
     st.selectbox(_("In"), layers, format_func=layers.get, **keep("ml", "all").widget)
 
@@ -148,7 +183,14 @@ def leak_sentence(view: View, head: MaskedHead) -> str:
         notes.append(
             _("**Rows that are NaN: {n}**, because the mask leaves them no key.").format(n=int(head.nan.sum()))
         )
-    blind = int((head.empty & head.uniform).sum())
+    sums = head.probs.sum(1)
+    if base_rule(view).zero and (least := float(sums.min(where=~head.empty, initial=1))) < 0.999:
+        words = _("They are set to 0 after the softmax, so what a row gave them is lost: its sum falls to {least}.")
+        notes.append(words.format(least=style.number(least)))
+    nothing = head.empty & (sums == 0)
+    if nothing.any():
+        notes.append(_("Rows without a key, which get nothing: {n}.").format(n=int(nothing.sum())))
+    blind = int((head.empty & head.uniform & ~nothing).sum())
     if blind:
         notes.append(_("Rows without a key that became uniform: {n}.").format(n=blind))
     if head.not_finite:
@@ -166,7 +208,9 @@ def leak_sentence(view: View, head: MaskedHead) -> str:
 
 def finding(view: View, rule: MaskRule, rules: tuple[MaskRule, ...]) -> str:
     """Say what leaks in the head, and what it does to the model's loss on this text; markdown."""
-    wrong, right = view.loss(rules), view.loss((RIGHT_RULE,) * len(rules))
+    if reason := no_loss(view):
+        return f"{leak_sentence(view, view.masked(rule))} {reason}"
+    wrong, right = view.loss(rules), view.loss((base_rule(view, 0),) * len(rules))
     if math.isnan(right):
         return leak_sentence(view, view.masked(rule))
     loss = _("The model's loss on this text is **{wrong}** with this mask and {right} with the right one.").format(

@@ -61,9 +61,9 @@ def no_wall(view: View) -> str:
         return ""
     return _(
         "**Cells of this encoding have no wall of their own:** ESPnet’s legacy form takes the first rows of a table "
-        "of {length}, so a cell of the past reads its distance + {ahead}, and one of the future what is left over of "
-        "another query’s row. Tell it to read as “latest” if that is how it was trained."
-    ).format(length=length, ahead=max(length - view.key_len, 0))
+        "of {length}, so a cell of the past reads m + i − j + {ahead}, and one of the future what is left over of "
+        "another query’s row. If the model was trained with “latest”, choose that on the page Checkpoint."
+    ).format(length=max(length, view.key_len), ahead=max(length - view.key_len, 0))
 
 
 def seen_distances(view: View) -> tuple[int, int]:
