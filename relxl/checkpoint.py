@@ -16,7 +16,7 @@ from safetensors.torch import save
 from relxl.canonical import CanonicalModel
 from relxl.config import ModelConfig, Sizes
 from relxl.containers import CheckpointError, Weights, read_weights
-from relxl.families import Family, FamilyError, Match, Opened, open_tensors
+from relxl.families import Family, Match, Opened, open_tensors
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
 from relxl.tokenizer import NOT_INSTALLED, TokenizerVocab, is_installed, read_tokenizer

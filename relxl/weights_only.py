@@ -239,7 +239,10 @@ def same(tensors: Sequence[Tensor]) -> str:
         return "apart"
     if all(first.data_ptr() == other.data_ptr() for other in rest):
         return "one"
-    alike = all(bool(((first == other) | (first.isnan() & other.isnan())).all()) for other in rest)
+    if all(torch.equal(first, other) for other in rest):
+        return "equal"
+    odd = first.isnan()
+    alike = odd.any() and all(bool(((first == other) | (odd & other.isnan())).all()) for other in rest)
     return "equal" if alike else "apart"
 
 

@@ -94,7 +94,7 @@ def sample_trace(checkpoint: Checkpoint) -> Trace | None:
 
 
 def stand_in(checkpoint: Checkpoint) -> Trace:
-    """Run a checkpoint on noise, which is enough to see its mask, its shift and its numbers, but says nothing of heads."""
+    """Run a checkpoint on noise: enough to see its mask, its shift and its numbers, but it says nothing of heads."""
     generator, config = torch.Generator().manual_seed(0), checkpoint.config
     if config.n_token:
         return trace_tokens(

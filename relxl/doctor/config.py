@@ -6,7 +6,7 @@ from relxl.canonical import RelativeAttention
 from relxl.checkpoint import Checkpoint
 from relxl.doctor.case import Case
 from relxl.doctor.finding import Finding, Kind
-from relxl.families import FamilyError, open_tensors
+from relxl.families import BY_NAME, Ask, FamilyError, Setting, open_tensors
 from relxl.masking import attention_probs
 from relxl.trace import Trace
 
@@ -16,7 +16,7 @@ SHOWN = 6
 ASSUMED = Kind(
     "config.assumed",
     "warning",
-    "{name} is not in the file and was taken to be {value!r}; with {other!r} a probability of L{layer} changes by "
+    "{name} is not in the file and was taken to be {value}; with {other} a probability of L{layer} changes by "
     "{moved:.2f}.",
     "Look it up in the training config and give it: --choose {name}=...; the tensors are the same either way.",
     "espnet/espnet#3068",
@@ -41,7 +41,7 @@ UNMATCHED = Kind(
 ODD_BATCH = Kind(
     "config.odd_batch",
     "warning",
-    "bi_data reads the second half of a batch backwards, but {batch} texts have no halves: {forward} are read forwards.",
+    "bi_data reads the second half of a batch backwards, but {batch} texts have no halves: {forward} are read forward.",
     "Give an even batch, or switch bi_data off for evaluation.",
     "huggingface/transformers#875",
     "checkpoint",
@@ -49,19 +49,20 @@ ODD_BATCH = Kind(
 
 
 def check_assumed(case: Case) -> list[Finding]:
-    """Try the other answer of every question that was assumed. Cannot see: numbers such as clamp_len that fit either way."""
+    """Try the other answers to all that was assumed. Cannot see: numbers such as clamp_len, which fit either way."""
     checkpoint = case.checkpoint
     open_questions = [setting for setting in checkpoint.opened.settings if setting.origin == "assumed"]
     found, unseen = [], []
     for setting in open_questions:
-        worst = None
-        for other in other_answers(setting):
-            moved = 0.0 if case.trace is None else change(checkpoint, case.trace, setting.ask.name, other)
-            if worst is None or moved > worst[0]:
-                worst = moved, other
-        if worst is not None and worst[0] > CHANGES:
-            values = {"name": setting.ask.name, "value": setting.value, "other": worst[1], "moved": worst[0]}
-            found.append(ASSUMED.at(0, evidence={"changes_by": worst[0]}, **values))
+        moved = [
+            (0.0 if case.trace is None else change(checkpoint, case.trace, other), other)
+            for other in other_answers(setting)
+        ]
+        worst, other = max(moved, key=lambda one: one[0], default=(0.0, {}))
+        if worst > CHANGES:
+            said = ", ".join(f"{name}={value}" for name, value in other.items())
+            values = {"name": setting.ask.name, "value": setting.value, "other": said, "moved": worst}
+            found.append(ASSUMED.at(0, evidence={"changes_by": worst}, **values))
         else:
             unseen.append(f"{setting.ask.name}={setting.value}")
     if unseen:
@@ -69,17 +70,28 @@ def check_assumed(case: Case) -> list[Finding]:
     return found
 
 
-def other_answers(setting) -> list[object]:
-    if isinstance(setting.ask.default, bool):
-        return [not setting.value]
-    return [option for option in setting.ask.options if option != setting.value]
+def other_answers(setting: Setting) -> list[dict[str, object]]:
+    """Give what else may be answered; another family brings questions of its own, each answered otherwise."""
+    others = [{setting.ask.name: value} for value in alternatives(setting.ask, setting.value)]
+    if setting.ask.name != "family":
+        return others
+    return others + [
+        other | {ask.name: value}
+        for other in others
+        for ask in BY_NAME[other["family"]].asks
+        for value in alternatives(ask, ask.default)
+    ]
 
 
-def change(checkpoint: Checkpoint, trace: Trace, name: str, other: object) -> float:
-    """Measure how far the first layer's probabilities move, on the same input, if a question is answered otherwise."""
+def alternatives(ask: Ask, value: object) -> list[object]:
+    return [not value] if isinstance(ask.default, bool) else [option for option in ask.options if option != value]
+
+
+def change(checkpoint: Checkpoint, trace: Trace, other: dict[str, object]) -> float:
+    """Measure how far the first layer's probabilities move, on the same input, if questions are answered otherwise."""
     chosen = {setting.ask.name: setting.value for setting in checkpoint.opened.settings if setting.origin != "assumed"}
     try:
-        opened = open_tensors(checkpoint.weights.tensors, checkpoint.weights.config, chosen | {name: other})
+        opened = open_tensors(checkpoint.weights.tensors, checkpoint.weights.config, chosen | other)
         with torch.no_grad():
             probs = [
                 first_probs(model.layers[0].attn, trace, model.rule_at(trace.mem_len))
@@ -87,8 +99,7 @@ def change(checkpoint: Checkpoint, trace: Trace, name: str, other: object) -> fl
             ]
     except (FamilyError, ValueError):
         return 0.0  # the file cannot be read so
-    moved = (probs[0] - probs[1]).abs().nan_to_num(0)
-    return float(moved.max())
+    return float((probs[0] - probs[1]).abs().nan_to_num(0).max())
 
 
 def first_probs(attn: RelativeAttention, trace: Trace, rule) -> torch.Tensor:

@@ -6,10 +6,10 @@ from relxl.doctor.case import Case
 from relxl.doctor.finding import Finding, Kind
 from relxl.split import to_numpy
 
-ONE_KEY = 0.95  # mean attention of all queries to one and the same key; the largest of the bundled models is 0.34
-UNIFORM = 0.995  # entropy over that of equal weights; the largest of the bundled models is 0.985
-ONE_EACH = 0.995  # mean of the largest weight of a row; the largest of the bundled models is 0.971
-ALIKE = 0.999  # correlation of two heads' weights around their row means; the largest of the bundled models is 0.93
+ONE_KEY = 0.95  # mean attention of all queries to one and the same key; the largest of healthy models is 0.84
+UNIFORM = 0.995  # entropy over that of equal weights; the largest of healthy models is 0.956
+ONE_EACH = 0.995  # mean of the largest weight of a row; the largest of healthy models is 0.923
+ALIKE = 0.999  # correlation of two heads' weights around their row means; the largest of healthy models is 0.82
 LEAST_KEYS = 4  # visible keys that a row must have to count
 LEAST_ROWS = 8
 
@@ -32,7 +32,7 @@ UNIFORM_HEAD = Kind(
 SATURATED = Kind(
     "heads.saturated",
     "warning",
-    "L{layer}H{head} gives {peak:.1%} of its attention to a single key in the mean row: its softmax has no gradient left.",
+    "L{layer}H{head} gives {peak:.1%} of its attention to a single key in the mean row: its softmax has no gradient.",
     "Scores that are too large do this: look at the scale (1/sqrt(d_head)) and at the size of the inputs.",
     "kimiyoung/transformer-xl#24",
     "score_terms",

@@ -1,6 +1,6 @@
-"""What may be wrong between two runs of the same weights: each hypothesis is the model as it would then be.
+"""What may differ between two runs of the same weights: each hypothesis is the model as it would then be.
 
-A hypothesis is tried by running the changed model; who wants to know compares what it gives (`reference.py`, `loss.py`).
+A hypothesis is tried by running the changed model and comparing what it gives (`reference.py`, `loss.py`).
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from relxl.doctor.canon import OwnModel, with_attention
 from relxl.families import FamilyError, open_tensors
 from relxl.families.txl_official import TransformerXLModel
 from relxl.masking import FAULTS, RIGHT_RULE
-from relxl.reading import reread_canonical, Reading
+from relxl.reading import Reading, reread_canonical
 from relxl.relative import PairMap, RelativePairs, relative_pairs
 from relxl.shift import SHIFTS, pair_map
 

@@ -114,7 +114,7 @@ REPEATS = Kind(
 
 
 def check_causality(case: Case) -> list[Finding]:
-    """Change keys and tokens and see what moves. Cannot see: a mask of the training code that the file does not tell."""
+    """Change keys and tokens, see what moves. Cannot see: a mask of the training code that the file does not tell."""
     if not case.causal:
         return []
     trace = case.trace

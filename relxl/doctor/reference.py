@@ -35,12 +35,15 @@ AGREES = Kind(
 UNEXPLAINED = Kind(
     "reference.unexplained",
     "error",
-    "{tensor} is the first captured tensor that disagrees, by {residual:.2g}, and none of {tried} hypotheses explains it.",
+    "{tensor} is the first captured tensor that disagrees, by {residual:.2g}; none of {tried} hypotheses explains it.",
     "Compare the inputs first (tokens, memory, padding), then the weights; more than one thing may be wrong.",
     "",
     "score_terms",
 )
-EXPLAINED = "{tensor} is the first captured tensor that disagrees, by {residual:.2g}. It agrees to {left:.2g} with {words}{place}."
+EXPLAINED = (
+    "{tensor} is the first captured tensor that disagrees, by {residual:.2g}. It agrees to {left:.2g} with "
+    "{words}{place}."
+)
 KINDS = {
     group: Kind(f"reference.{group}", "error", EXPLAINED, advice, report, "score_terms")
     for group, (advice, report) in GROUPS.items()
@@ -195,7 +198,7 @@ def layouts(value: Tensor, known: dict[str, int]) -> Iterator[dict[str, int]]:
 
 
 def compare(name: str, layer: int, kind: str, value: Tensor, ours: LayerTerms) -> Fit:
-    """Bring a captured tensor to [batch head query key] in the order that fits best, and find the largest difference."""
+    """Bring a captured tensor to [batch head query key], in the order that fits, and find the largest difference."""
     shape = dict(zip(AXES, ours.logits.shape, strict=True))
     half = value.dtype in (torch.float16, torch.bfloat16)
     tolerance = (HALF_TOLERANCE if half else TOLERANCE)[kind]

@@ -2,14 +2,16 @@
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from relxl.doctor.case import MOST_ROWS, Case
 from relxl.doctor.finding import Finding, Kind
 from relxl.relative import PairMap, RelativePairs, relative_pairs
 from relxl.shift import SHIFTS, pair_map
 from relxl.split import pairs_of
+from relxl.trace import Trace
 
-BY_KEY = 0.95  # variance of v_bias that a function of the key explains; every healthy model has at most 0.79
+BY_KEY = 0.95  # variance of v_bias that a function of the key explains; healthy models have at most 0.48
 BY_DISTANCE = 0.9  # and a function of the distance: healthy models have 1.00 by construction
 SHOWN = 6
 DISTINCT = 8  # queries below which distance and key can not be told apart
@@ -33,8 +35,8 @@ UNREAD = Kind(
 ABSOLUTE = Kind(
     "shift.absolute",
     "error",
-    "{by_key:.0%} of v_bias in L{layer} is explained by the index of the key and {by_distance:.0%} by the distance: these "
-    "positions are not relative.",
+    "{by_key:.0%} of v_bias in L{layer} is explained by the index of the key and {by_distance:.0%} by the distance: "
+    "these positions are not relative.",
     "Put the shift back in; without it row r of the table belongs to key r, whoever asks.",
     "wenet-e2e/wenet#1612",
     "shift",
@@ -42,10 +44,9 @@ ABSOLUTE = Kind(
 
 
 def check_map(case: Case) -> list[Finding]:
-    """Compare every cell's map with (i, m + i - j). Cannot see: a shift that the code does and the weights don't say."""
+    """Compare every cell's map with (i, m + i - j). Cannot see: what the training code did and no file says."""
     trace, found = case.trace, []
-    rule = trace.rule
-    allowed = rule.allowed(trace.query_len, trace.key_len, trace.mem_len)
+    allowed = visible_cells(trace)
     for layer, attn in enumerate(case.attentions):
         pairs = pairs_of(attn, trace.key_len, trace.mem_len)
         if isinstance(pairs, RelativePairs):
@@ -67,7 +68,13 @@ def check_map(case: Case) -> list[Finding]:
     return found
 
 
-def describe(pairs: PairMap, right: RelativePairs, foreign: torch.Tensor, mem_len: int) -> str:
+def visible_cells(trace: Trace) -> Tensor:
+    """Mark the cells that a query of some text may attend to: [query key] bool."""
+    allowed = trace.rule.allowed(trace.query_len, trace.key_len, trace.mem_len)
+    return allowed if trace.keep is None else allowed & trace.keep.flatten(0, 1).any(0)
+
+
+def describe(pairs: PairMap, right: RelativePairs, foreign: Tensor, mem_len: int) -> str:
     """Name a wrong map: the public shift that it is, an offset, or neither."""
     query_len, key_len = pairs.query_row.shape
     if key_len == query_len + mem_len:
@@ -75,9 +82,9 @@ def describe(pairs: PairMap, right: RelativePairs, foreign: torch.Tensor, mem_le
             if name in ("exact", "slice", "xlnet_bi", "labml"):
                 continue
             its = pair_map(name, query_len, mem_len)
-            if torch.equal(its.query_row, pairs.query_row) and torch.equal(its.column, pairs.column):
-                if torch.equal(its.distance.where(foreign, 0), pairs.distance.where(foreign, 0)):
-                    return f"the map is `{name}`, as in {shift.source}"
+            same_distance = torch.equal(its.distance.where(foreign, 0), pairs.distance.where(foreign, 0))
+            if torch.equal(its.query_row, pairs.query_row) and same_distance:
+                return f"the map is `{name}`, as in {shift.source}"
     row_kept = pairs.query_row[foreign] == right.query_row[foreign]
     offset = pairs.distance[foreign] - right.distance[foreign]
     steady = offset[row_kept]

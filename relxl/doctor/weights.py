@@ -21,13 +21,14 @@ KURTOSIS_ERROR = {"normal": math.sqrt(24.0), "uniform": math.sqrt(1.05)}  # over
 MOST_OF = 0.5  # share of matrices that look as drawn from which on the whole model does
 FEWEST = 3
 LISTED = 6
-TIED = re.compile(r"emb|out_layers|out_projs|lm_loss|decoder|lookup|bias|r_w_|r_r_|r_s_")
+BIAS = re.compile(r"(^|[._])(u|v|r_[wrs]_bias|r_bias|pos_bias_[uv]|query_pos_bias|key_pos_bias)$")  # see biases.py
+TIED = re.compile(r"emb|out_layers|out_projs|lm_loss|decoder|lookup|bias")
 
 NOT_FINITE = Kind(
     "weights.not_finite",
     "error",
     "{tensor} holds {nan} NaN and {infinite} infinite numbers among {n}.",
-    "Go back to the last checkpoint without them; look for a parameter that nobody initialises, or a loss that overflows.",
+    "Go back to the last checkpoint without them; look for a parameter nobody initialises, or a loss that overflows.",
     "facebookresearch/fairseq#4622",
     "checkpoint",
 )
@@ -58,8 +59,8 @@ ZERO = Kind(
 AS_DRAWN = Kind(
     "weights.as_drawn",
     "warning",
-    "{tensor} still looks as it was drawn, {law}: mean {mean:.4f}, standard deviation {std:.4f}, kurtosis {kurtosis:.2f}, "
-    "no structure.",
+    "{tensor} still looks as it was drawn, {law}: mean {mean:.4f}, standard deviation {std:.4f}, "
+    "kurtosis {kurtosis:.2f}, no structure.",
     "Look whether its name was matched at loading (strict=False hides a miss) and whether the optimiser has it.",
     "huggingface/transformers#846",
     "checkpoint",
@@ -88,8 +89,8 @@ def floats(case: Case) -> dict[str, Tensor]:
 
 
 def matrices(case: Case) -> dict[str, Tensor]:
-    """Give what has two axes or more, as a matrix [row column]."""
-    return {name: value.flatten(0, -2) for name, value in floats(case).items() if value.squeeze().dim() > 1}
+    """Give what has two axes or more, as a matrix [out in]."""
+    return {name: value.flatten(1) for name, value in floats(case).items() if value.squeeze().dim() > 1}
 
 
 def check_numbers(case: Case) -> list[Finding]:
@@ -124,7 +125,7 @@ def check_zeros(case: Case) -> list[Finding]:
     for name, value in floats(case).items():
         matrix = value.squeeze().dim() > 1
         scale = value.dim() == 1 and name.endswith("weight")
-        if (matrix or scale) and not value.any():
+        if (matrix or scale) and not value.any() and not BIAS.search(name):
             found.append(ZERO.at(tensor=name, n=value.numel(), evidence={"shape": list(value.shape)}))
     return found
 

@@ -21,7 +21,7 @@ Shapes = Mapping[str, tuple[int, ...]]  # what a file holds, by name
 MASKS = {"mask", "mask_keep", "attention_mask", "key_padding_mask", "attn_mask"}
 PAIR_MASKS = {"mask_keep", "attn_mask"}  # two axes of these are query and key, of the others batch and key
 LONGEST_LIST = 6  # names that a sentence lists
-COPIES = re.compile(r"ema|avg|average|teacher|momentum|decoder")  # stacks of layers that are not a file's first one
+COPIES = re.compile(r"(^|[._])(ema|avg|average|teacher|momentum|decoder)[._]")  # stacks that are not a file's first
 ACTIVATIONS = {
     "gelu": F.gelu,
     "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
@@ -222,33 +222,37 @@ def prefixes(names: Shapes, anchor: str) -> list[str]:
     """Give what stands before `anchor` in every name that ends in it, in the order of the layers' numbers."""
     found = [name.removesuffix(anchor) for name in names if name.endswith(anchor)]
     whole = [prefix for prefix in found if not prefix or prefix.endswith(".")]
-    return sorted(
-        whole, key=lambda prefix: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", prefix)]
-    )
+
+    def by_number(prefix: str) -> list:
+        parts = re.split(r"([0-9]{1,9})", prefix)
+        return [int(part) if i % 2 else part for i, part in enumerate(parts)]
+
+    return sorted(whole, key=by_number)
 
 
 def layer_prefixes(names: Shapes, anchor: str) -> list[str]:
     """Do the same for the layers of one stack, gaps filled: if layer 1 of 3 lacks the anchor, it is to be missed.
 
     A file may hold several stacks, such as an encoder, a decoder and the encoder's running average: the longest one
-    that is no copy counts, and the others stay unmatched.
+    that is no copy counts, and the others stay unmatched. A layer by itself may have any number.
     """
     stacks = defaultdict(list)
     for prefix in prefixes(names, anchor):
-        parts = re.fullmatch(r"(.*?)(\d+)(\.[^\d]*)", prefix)
-        stacks[(parts[1], parts[3]) if parts else (prefix, None)].append(int(parts[2]) if parts else 0)
+        parts = re.fullmatch(r"(.*?)([0-9]{1,9})(\.[^0-9]*)", prefix)
+        stacks[(parts[1], parts[3]) if parts else (prefix, "")].append(int(parts[2]) if parts else -1)
     if not stacks:
         return []
     (stem, tail), numbers = min(stacks.items(), key=lambda item: (bool(COPIES.search(item[0][0])), -len(item[1])))
-    if tail is None:
-        return [stem]
     last = numbers[-1]
-    return [f"{stem}{i}{tail}" for i in (range(last + 1) if last < LARGEST["n_layer"] else numbers)]
+    if last < 0:
+        return [stem]
+    alone = all(name.startswith(f"{stem}{last}.") for name in names if re.match(rf"{re.escape(stem)}[0-9]+\.", name))
+    return [f"{stem}{i}{tail}" for i in (numbers if alone or last >= LARGEST["n_layer"] else range(last + 1))]
 
 
 def stem_of(layer: str) -> str:
     """Give what stands before the layers, from the name of one: "model.layers.3.attn." -> "model."."""
-    return re.sub(r"[^.]*\.\d+\.[^\d]*$", "", layer)
+    return re.sub(r"[^.]*\.[0-9]+\.[^0-9]*$", "", layer)
 
 
 def heads_first(weight: Tensor, n_head: int) -> Tensor:

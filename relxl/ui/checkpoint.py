@@ -42,7 +42,7 @@ def identity(checkpoint: Checkpoint) -> None:
     others = ", ".join(family.title for family in opened.match.families if family is not opened.family)
     known = shown(evidence, 300)
     if others:
-        known += " " + _("**The same names are those of {others}.**").format(others=shown(others))
+        known += ". " + _("**The same names are those of {others}.**").format(others=shown(others))
     tokens = _("vocabulary {n}").format(n=grouped(config.n_token)) if config.n_token else _("reads hidden states")
     rows = {
         _("family"): f"**{shown(opened.family.title)}** ({shown(opened.family.source)})",

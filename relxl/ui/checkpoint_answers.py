@@ -110,14 +110,16 @@ def answer_sentence(name: str, found: list[Answer], distances: np.ndarray, curve
                     d=signed(distances[most]), gap=style.number(float(apart[most]))
                 )
             )
-    else:
+    elif np.isfinite(found[0].curve).any():
         parts.append(_("v\\_bias is the same under every answer."))
+    else:
+        parts.append(_("v\\_bias has no finite number."))
     if cells:
         size = found[0].reads.mask.size
         text = _("**{n} of {size} cells** of a small score read something else or are seen by one answer alone.")
         parts.append(text.format(n=cells, size=size))
     elif len({answer.sizes for answer in found}) > 1:
-        parts.append(_("So is what every cell reads and sees: queries and keys are made of something else."))
+        parts.append(_("What every cell reads and sees is the same too: queries and keys are made of something else."))
     elif not curves_differ:
         parts = [_("Every answer gives the same here, as far as weights alone can tell.")]
     if name == "same_length":

@@ -1,4 +1,4 @@
-"""The section of the page "Checkpoint" about what tensors can not tell: each answer, where it comes from, its switch."""
+"""The section of the page "Checkpoint" about what tensors can not tell: each answer, its origin, its switch."""
 
 import re
 
@@ -31,7 +31,7 @@ def effects() -> dict[str, str]:
         "same_length": _("Each query sees equally many keys: the oldest of the memory are hidden."),
         "bi_data": _("The second half of a batch reads distances with the other sign."),
         "pre_lnorm": _("The norm comes before the projections and not after the sum: another input to every term."),
-        "mem_len": _("How many tokens are kept from before: more keys, larger distances."),
+        "mem_len": _("How many tokens are kept from before: more keys, larger distances. In XLNet 0 is no limit."),
         "tgt_len": _("How many tokens are read at once. It changes no score, only where a segment ends."),
         "ext_len": _("How many of the newest steps the memory leaves out."),
         "reuse_len": _("How much of a segment goes into the memory."),

@@ -1,4 +1,4 @@
-"""What a person would compute from the split scores of a head: arrays in; numbers, or tables for a person, out.
+"""Shares of the terms, and tables of a row, a cell or a dimension.
 
 Terms are compared row by row around their mean over the visible keys, because a constant added to a row changes
 nothing after the softmax. pandas is imported by the functions that make a table: the first picture does not wait.
