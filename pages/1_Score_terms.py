@@ -3,9 +3,10 @@
 import streamlit as st
 
 from relxl import ui
+from relxl.ui import mixer
 from relxl.ui import score_terms as sections
 
-view = ui.page("score_terms")
+view = mixer.mixed(ui.page("score_terms"))
 terms = view.terms
 query, cell = ui.kept_cell(terms.mask, terms.probs)
 
@@ -22,9 +23,12 @@ with top:
 with controls:
     ui.pick_cell(terms.mask, terms.probs)
 st.markdown(sections.finding(view, query))
+mixer.faders(view)
 sections.explanation(view, cell)
 sections.biases(view)
+mixer.who_makes_the_row(view, query)
 sections.all_heads(view, cell)
+mixer.ablation(view)
 sections.downloads(view, cell, query)
 sections.how(view)
 ui.finish(view)

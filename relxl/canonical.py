@@ -307,11 +307,13 @@ class CanonicalModel:
         rule: MaskRule | Sequence[MaskRule] | None = None,
         keep: Tensor | None = None,
         differs: Tensor | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
         """Read one segment of hidden states x [batch query d_model].
 
         `clamp_len` and `rule` (one, or one a layer) replace the model's own for this call. `keep` (bool, broadcast to
-        [batch head query key]) forbids cells, `differs` [batch query key] marks pairs of different segments.
+        [batch head query key]) forbids cells, `differs` [batch query key] marks pairs of different segments, `mix`
+        [layer head term] multiplies the terms of the scores.
         """
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
         mems = self.first_mems(len(x)) if mems is None else mems
@@ -324,6 +326,7 @@ class CanonicalModel:
             keys = x if mems is None else torch.cat([mems[i], x], dim=1)
             mem_len = keys.shape[1] - x.shape[1]
             terms = layer.attn.terms(x, keys, mem_len, clamp_len, differs=differs)
+            terms = terms if mix is None else terms.mixed(mix[i])
             x = layer.leave(x, layer.attn.attend(attention_probs(terms, its_rule, mem_len, keep), keys))
         last = self.finish(x)
         return Output(self.output_logits(last), tuple(hidden), self.next_mems(mems, [*hidden, last]), last)
@@ -376,6 +379,7 @@ class AttentionModel(CanonicalModel):
         rule: MaskRule | Sequence[MaskRule] | None = None,
         keep: Tensor | None = None,
         differs: Tensor | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
         """Take x [batch query d_model] for the input of every attention; last_hidden is what the last one gives."""
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
@@ -383,5 +387,7 @@ class AttentionModel(CanonicalModel):
         its_rule = rule if isinstance(rule, MaskRule) else rule[-1]
         attn, keys = self.layers[-1].attn, x if mems is None else torch.cat([mems[-1], x], dim=1)
         mem_len = keys.shape[1] - x.shape[1]
-        probs = attention_probs(attn.terms(x, keys, mem_len, clamp_len, differs=differs), its_rule, mem_len, keep)
+        terms = attn.terms(x, keys, mem_len, clamp_len, differs=differs)
+        terms = terms if mix is None else terms.mixed(mix[-1])
+        probs = attention_probs(terms, its_rule, mem_len, keep)
         return Output(None, (x,) * len(self.layers), [], attn.attend(probs, keys))

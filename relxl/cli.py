@@ -1,4 +1,4 @@
-"""The command line: python -m relxl inspect | convert | terms | train | sweep | bench. Torch comes with a command."""
+"""The command line: python -m relxl COMMAND, see `make_parser`. Torch comes with a command."""
 
 import argparse
 import hashlib
@@ -8,6 +8,7 @@ import time
 from dataclasses import MISSING, fields
 from pathlib import Path
 
+from relxl.cli_doctor import add_doctor
 from relxl.cli_open import add_convert, add_inspect, add_terms
 from relxl.cli_sweep import add_sweep
 from relxl.config import POSITIONS, ModelConfig, TrainConfig
@@ -39,6 +40,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_inspect(commands)
     add_convert(commands)
     add_terms(commands)
+    add_doctor(commands)
     add_train(commands)
     add_sweep(commands)
     add_bench(commands)
@@ -157,6 +159,9 @@ def add_bench(commands: argparse._SubParsersAction) -> None:
     peers.add_argument("--rounds", type=whole_number, default=3, help="pictures a row (default: %(default)s)")
     peers.add_argument("--scripts", type=Path, metavar="FOLDER", help="what BertViz's page loads, else from its CDN")
     peers.set_defaults(run=run_bench_peers)
+    doctor = subjects.add_parser("doctor", help="faults put into healthy models: which check finds which")
+    doctor.add_argument("--json", type=Path, metavar="FILE", help="write every finding")
+    doctor.set_defaults(run=run_bench_doctor)
     for parser, lengths in ((engine, "128,256,512,1024,2048"), (browser, "128,512,2048"), (peers, "64,128")):
         parser.add_argument("--lengths", default=lengths, help="lengths apart by commas (default: %(default)s)")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
@@ -178,6 +183,12 @@ def run_bench_peers(options: argparse.Namespace) -> int:
     from relxl.bench.peers import bench_peers
 
     return bench_peers(options.lengths, options.rounds, options.scripts, options.json)
+
+
+def run_bench_doctor(options: argparse.Namespace) -> int:
+    from relxl.bench.doctor import bench_doctor
+
+    return bench_doctor(options.json)
 
 
 def whole_number(text: str) -> int:

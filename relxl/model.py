@@ -114,12 +114,15 @@ class RelMultiheadAttention(nn.Module):
         mask: Tensor | MaskRule | None = None,
         mem_len: int = 0,
         clamp_len: int | None = None,
+        mix: Tensor | None = None,
     ) -> Tensor:
         """Attend from q [batch query d_model] to k, v [batch key d_model]: [batch query d_model].
 
         mask: true or 1 means may attend, [query key], [batch query key] or [batch head query key]; or a MaskRule.
+        mix [head term]: a factor for each term.
         """
-        return self.attend(attention_probs(self.terms(q, k, mem_len, clamp_len), mask, mem_len), v)
+        terms = self.terms(q, k, mem_len, clamp_len)
+        return self.attend(attention_probs(terms if mix is None else terms.mixed(mix), mask, mem_len), v)
 
 
 def feed_forward(d_model: int, d_ff: int, dropout: float) -> nn.Sequential:
@@ -153,11 +156,12 @@ class TransformerXLBlock(nn.Module):
         mask: Tensor | MaskRule | None = None,
         mems: Tensor | None = None,
         clamp_len: int | None = None,
+        mix: Tensor | None = None,
     ) -> Tensor:
         """Map x [batch query d_model] to the same shape; keys are mems [batch mem d_model], then x."""
         keys = x if mems is None else torch.cat([mems, x], dim=1)
         mem_len = keys.shape[1] - x.shape[1]
-        x = self.ln1(x + self.dropout(self.attn(x, keys, keys, mask, mem_len, clamp_len)))
+        x = self.ln1(x + self.dropout(self.attn(x, keys, keys, mask, mem_len, clamp_len, mix)))
         return self.ln2(x + self.ff(x))
 
 
@@ -172,6 +176,11 @@ class AbsoluteTerms:
 
     def dense(self) -> dict[str, Tensor]:
         return dict(vars(self))
+
+    def mixed(self, mix: Tensor) -> "AbsoluteTerms":
+        """Multiply each term of each head by a factor: mix [head term], in the order of the fields."""
+        factors = mix.to(self.content).T[:, :, None, None]
+        return AbsoluteTerms(*(term * factor for term, factor in zip(vars(self).values(), factors, strict=True)))
 
     def logits(self) -> Tensor:
         """Add the four terms: [batch head query key], before any mask."""
@@ -217,9 +226,12 @@ class AbsoluteMultiheadAttention(nn.Module):
 
     attend = RelMultiheadAttention.attend
 
-    def forward(self, q: Tensor, k: Tensor, mask: Tensor | MaskRule, mem_len: int = 0) -> Tensor:
+    def forward(
+        self, q: Tensor, k: Tensor, mask: Tensor | MaskRule, mem_len: int = 0, mix: Tensor | None = None
+    ) -> Tensor:
         """Attend from q [batch query 2 d_model] to k [batch key 2 d_model]: [batch query d_model]."""
-        return self.attend(attention_probs(self.terms(q, k), mask, mem_len), k.sum(2))
+        terms = self.terms(q, k)
+        return self.attend(attention_probs(terms if mix is None else terms.mixed(mix), mask, mem_len), k.sum(2))
 
 
 def norm_parts(norm: nn.LayerNorm, parts: Tensor) -> Tensor:
@@ -250,12 +262,17 @@ class AbsoluteBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, x: Tensor, mask: Tensor | MaskRule, mems: Tensor | None = None, clamp_len: int | None = None
+        self,
+        x: Tensor,
+        mask: Tensor | MaskRule,
+        mems: Tensor | None = None,
+        clamp_len: int | None = None,
+        mix: Tensor | None = None,
     ) -> Tensor:
         """Map x [batch query 2 d_model] to the same shape; keys are mems [batch mem 2 d_model], then x."""
         keys = x if mems is None else torch.cat([mems, x], dim=1)
         content, position = x.unbind(2)
-        content = content + self.dropout(self.attn(x, keys, mask, keys.shape[1] - x.shape[1]))
+        content = content + self.dropout(self.attn(x, keys, mask, keys.shape[1] - x.shape[1], mix))
         content, position = norm_parts(self.ln1, torch.stack([content, position], dim=2)).unbind(2)
         content = content + self.ff(content + position)
         return norm_parts(self.ln2, torch.stack([content, position], dim=2))
@@ -319,14 +336,16 @@ class TransformerXL(nn.Module):
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
         """Read one segment: tokens [batch query] int, mems as the last call returned them (None: no memory).
 
-        `clamp_len` replaces the config's for this call; `rule` says how every layer masks, or each one.
+        `clamp_len` replaces the config's for this call; `rule` says how every layer masks, or each one; `mix`
+        [layer head term] multiplies the terms of the scores.
         """
         if tokens.dim() != 2 or tokens.shape[1] < 1:
             raise ValueError(f"tokens must be [batch query] with at least one token, got shape {tuple(tokens.shape)}")
-        return self.read(self.embed(tokens), mems, clamp_len, rule)
+        return self.read(self.embed(tokens), mems, clamp_len, rule, mix)
 
     def read(
         self,
@@ -334,6 +353,7 @@ class TransformerXL(nn.Module):
         mems: list[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
         """Do the same from embedded tokens x, as `embed` gives them."""
         clamp_len = self.config.clamp_len if clamp_len is None else clamp_len
@@ -342,7 +362,7 @@ class TransformerXL(nn.Module):
         hidden = []
         for i, (layer, its_rule) in enumerate(zip(self.layers, rules, strict=True)):
             hidden.append(x)
-            x = layer(x, its_rule, None if mems is None else mems[i], clamp_len)
+            x = layer(x, its_rule, None if mems is None else mems[i], clamp_len, None if mix is None else mix[i])
         x = x.sum(2) if self.config.positions == "absolute" else x
         output_logits = F.linear(self.dropout(x), self.word_emb.weight, self.out_bias)
         return Output(output_logits, tuple(hidden), update_mems(mems, hidden, self.config.mem_len), x)

@@ -17,7 +17,7 @@ Two facts carry everything else:
 Source: Dai et al. 2019, "Transformer-XL", section 3.3 (the four terms) and appendix B (project first, then shift).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -148,6 +148,21 @@ class ScoreTerms:
         if self.segment_content is not None:
             terms |= {"segment_content": self.segment_content, "segment_bias": self.segment_bias}
         return terms
+
+    def mixed(self, mix: Tensor) -> "ScoreTerms":
+        """Multiply each term of each head by a factor: mix [head term], in the order of `dense`; 0 mutes a term."""
+        content, content_position, u_bias, v_bias, *segments = mix.to(self.content).T
+        terms = replace(
+            self,
+            content=self.content * content[:, None, None],
+            content_position=self.content_position * content_position[:, None, None],
+            u_bias=self.u_bias * u_bias[:, None],
+            v_bias=self.v_bias * v_bias[:, None],
+        )
+        if self.segment_content is None:
+            return terms
+        one, two = (factor[:, None, None] for factor in segments)
+        return replace(terms, segment_content=self.segment_content * one, segment_bias=self.segment_bias * two)
 
     def logits(self) -> Tensor:
         """Add the terms: [batch head query key], before any mask."""

@@ -74,6 +74,7 @@ def last_rows(
     heads: list[int] | None,
     differs: Tensor | None,
     queries: int,
+    mix: Tensor | None = None,
 ):
     """Split the scores of the last `queries` rows; hidden [batch key d_model], whose first mem_len are memory.
 
@@ -84,6 +85,8 @@ def last_rows(
     begin = mem_len if whole else first
     more = {} if differs is None else {"differs": differs[:, begin - mem_len :]}
     terms = attn.terms(hidden[:, begin:], hidden, begin, clamp_len, heads, **more)
+    if mix is not None:
+        terms = terms.mixed(mix if heads is None else mix[heads])
     if not whole:
         return terms
     pairs = terms.pairs
@@ -116,17 +119,18 @@ def attention_terms(
     keep: Tensor | None = None,
     differs: Tensor | None = None,
     queries: int | None = None,
+    mix: Tensor | None = None,
 ) -> LayerTerms:
     """Split the scores of an attention on its input `hidden` [batch key d_model], whose first mem_len rows are memory.
 
     For `heads` or all of them, and the last `queries` or all of them. `rule` says how it masks; `keep` and `differs`
-    are those of `CanonicalModel.read`, with a row for every query.
+    are those of `CanonicalModel.read`, with a row for every query; `mix` [head term] multiplies the terms.
     """
     check_heads(attn.n_heads, heads)
     query_len = hidden.shape[1] - mem_len
     queries = query_len if queries is None else min(queries, query_len)
     keep = keep if keep is None or keep.shape[-2] == 1 else keep[..., -queries:, :]
-    terms = last_rows(attn, hidden, mem_len, clamp_len, heads, differs, queries)
+    terms = last_rows(attn, hidden, mem_len, clamp_len, heads, differs, queries, mix)
     return layer_arrays(terms, attn.n_heads, heads, hidden.shape[1] - queries, rule, keep)
 
 

@@ -66,6 +66,7 @@ class Trace:
     output_logits: np.ndarray | None  # [batch query n_token]
     keep: Tensor | None = None  # [batch 1 query key] or [batch 1 1 key] bool, false where padding is
     differs: Tensor | None = None  # [batch query key] bool, true where the segments differ
+    mix: Tensor | None = None  # [layer head term] the factor of each term, None for the model as it is
 
     @property
     def key_len(self) -> int:
@@ -88,7 +89,8 @@ class Trace:
         if not 0 <= layer < len(self.hidden):
             raise ValueError(f"layer {layer} was asked for, but the model has layers 0 to {len(self.hidden) - 1}")
         attn, sides = self.model.layers[layer].attn, (self.rule, self.keep, self.differs)
-        return attention_terms(attn, self.hidden[layer], self.mem_len, heads, self.clamp_len, *sides, queries)
+        mix = None if self.mix is None else self.mix[layer]
+        return attention_terms(attn, self.hidden[layer], self.mem_len, heads, self.clamp_len, *sides, queries, mix)
 
     def tensors(self, layer: int, queries: int, heads: list[int] | None = None, batch: int | None = None):
         """Give the split scores of the last `queries` of one layer as tensors, for one batch entry or all."""
@@ -96,7 +98,8 @@ class Trace:
         check_heads(attn.n_heads, heads)
         pick = slice(None) if batch is None else slice(batch, batch + 1)
         differs = None if self.differs is None else self.differs[pick]
-        return last_rows(attn, self.hidden[layer][pick], self.mem_len, self.clamp_len, heads, differs, queries)
+        mix = None if self.mix is None else self.mix[layer]
+        return last_rows(attn, self.hidden[layer][pick], self.mem_len, self.clamp_len, heads, differs, queries, mix)
 
     def scores(self, layer: int, queries: int, rule: MaskRule, heads: list[int] | None = None) -> MaskedScores:
         """Send the first batch entry's last `queries` rows of a layer through a rule."""
@@ -161,7 +164,8 @@ class Trace:
             reader = None if row < 0 else hidden[self.mem_len + row]
             differs = None if self.differs is None else bool(self.differs[0, query, key])
             cell = relative_cell(attn, query_hidden, key_hidden, distance, head, self.clamp_len, reader, differs)
-        return {name: value.cpu().numpy() for name, value in cell.items()}
+        factors = [1.0] * len(cell) if self.mix is None else self.mix[layer, head].tolist()
+        return {name: value.cpu().numpy() * f for (name, value), f in zip(cell.items(), factors, strict=False)}
 
     def read_by(self, layer: int, query: int, key: int) -> tuple[int, int]:
         """Say which query row (-1: none) and which distance the position terms of a cell read."""
@@ -183,10 +187,12 @@ def run(
     mem_len: int = 0,
     clamp_len: int | None = None,
     segments: Tensor | None = None,
+    mix: Tensor | None = None,
 ) -> Trace:
     """Run a model on tokens [batch key]: the first `mem_len` are read as memory, the others are the queries.
 
-    `clamp_len` replaces the config's; `segments` [batch query] are XLNet's. Where a family starts with a memory of
+    `clamp_len` replaces the config's; `segments` [batch query] are XLNet's; `mix` [layer head term] multiplies the
+    terms of every score. Where a family starts with a memory of
     zeros, as much of it as the given memory leaves is put before the tokens. Raises ValueError when no query would be
     left.
     """
@@ -203,7 +209,7 @@ def run(
     output_logits = []
     for start, end in pieces(model, tokens.shape[1], mem_len):
         its_segments = {} if segments is None or start < mem_len else {"segments": segments}
-        output = model(tokens[:, start:end], hidden, clamp_len, **its_segments)
+        output = model(tokens[:, start:end], hidden, clamp_len, mix=mix, **its_segments)
         hidden = join_mems(hidden, output.hidden)
         if start >= mem_len:
             output_logits.append(output.output_logits)
@@ -213,7 +219,7 @@ def run(
         all_segments = torch.nn.functional.pad(segments, (mem_len + zeros, 0))
         differs = segments[:, :, None] != all_segments[:, None, :]
     logits = None if output_logits[0] is None else to_numpy(torch.cat(output_logits, dim=1))
-    return Trace(model, shown, mem_len + zeros, clamp_len, tuple(hidden), logits, differs=differs)
+    return Trace(model, shown, mem_len + zeros, clamp_len, tuple(hidden), logits, differs=differs, mix=mix)
 
 
 @torch.no_grad()
@@ -223,6 +229,7 @@ def run_hidden(
     mems: Sequence[Tensor] | None = None,
     clamp_len: int | None = None,
     visible: Tensor | None = None,
+    mix: Tensor | None = None,
 ) -> Trace:
     """Run a model on hidden states [batch query d_model], as its first layer reads them.
 
@@ -233,11 +240,11 @@ def run_hidden(
     mems = model.first_mems(len(hidden)) if mems is None else mems
     keep = keep_of(visible, hidden.shape[1] + (0 if mems is None else mems[0].shape[1]))
     clamp_len = model.config.clamp_len if clamp_len is None else clamp_len
-    output = model.read(hidden, mems, clamp_len, keep=keep)
+    output = model.read(hidden, mems, clamp_len, keep=keep, mix=mix)
     joined = tuple(join_mems(mems, output.hidden))
     logits = None if output.output_logits is None else to_numpy(output.output_logits)
     tokens = np.full(joined[0].shape[:2], NO_TOKEN)
-    return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, logits, keep)
+    return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, logits, keep, mix=mix)
 
 
 def take_hidden(

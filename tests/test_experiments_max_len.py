@@ -13,13 +13,17 @@ from relxl.checkpoint import Checkpoint, open_checkpoint, save_checkpoint
 from relxl.experiments.max_len import (
     beyond_wall,
     cells_per_distance,
+    cells_per_row,
     distance_matrix,
     distance_range,
     index_rows,
+    known_reach,
     max_len_needed,
+    own_wall,
     row_sharing,
     rows_read,
     score_change,
+    table_range,
     table_use,
     touched_queries,
     trained_reach,
@@ -27,9 +31,10 @@ from relxl.experiments.max_len import (
 from relxl.experiments.max_len_cli import SMALL, small_rows
 from relxl.model import TransformerXL
 from relxl.reading import Reading
-from relxl.trace import run
+from relxl.trace import run, run_hidden
 from relxl.vocab import Vocab
 from tests.conftest import ROOT, tiny_model
+from tests.foreign import foreign, input_of
 
 SIZES = [(1, 1, 0), (10, 5, 0), (3, 7, 0), (7, 7, 0), (5, 13, 8), (5, 13, 3), (2, 11, 9)]  # query_len, key_len, mem_len
 
@@ -177,6 +182,65 @@ def test_only_a_table_with_counts_of_its_own_can_be_asked_for_its_rows(tmp_path)
     counted = replace(checkpoint, training={"row_gradient_counts": [[1, 2, 3]]})
     with pytest.raises(ValueError, match=r"gradients of \[1, 3\] rows, but the tables have \[2, 25\]"):
         table_use(counted)
+
+
+# Other families ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, reach, table, wall", [
+    ("txl_official", 8 + 6 - 1, None, None),
+    ("txl_same_length", 6 - 1, None, None),  # its window ends before
+    ("txl_learned", 7 + 6 - 1, (0, 12), 12),
+    ("hf_transfoxl", None, None, None),  # its config has no tgt_len
+    ("hf_same_length", None, None, 4),  # clamp_len
+    ("xlnet_uni", None, None, None),
+    ("labml", None, (-31, 32), 32),
+    ("article", None, (-5, 5), 5),
+    ("nemo", None, None, None),
+])  # fmt: skip
+def test_what_is_known_of_another_familys_distances(name, reach, table, wall):
+    checkpoint = foreign(name)
+    assert known_reach(checkpoint) == reach
+    assert (table_range(checkpoint.model), own_wall(checkpoint.model)) == (table, wall)
+
+
+@pytest.mark.parametrize("name", ["txl_learned", "labml", "article"])
+def test_the_rows_of_another_familys_table_are_measured_and_counted(name):
+    checkpoint = foreign(name)
+    first, last = table_range(checkpoint.model)
+    use = table_use(checkpoint)
+    assert list(use.distance) == list(range(first, last + 1)) and use.spread is None and use.gradient_counts is None
+    rows = [layer.attn.positions.rows for layer in checkpoint.model.layers]
+    norms = np.array([[float(table[:, row].norm()) for row in range(last - first + 1)] for table in rows])
+    np.testing.assert_allclose(use.size, norms / norms.mean(1, keepdims=True))
+    distance = distance_matrix(5, 9, 4)
+    mask = distance >= 0
+    counts = cells_per_row(distance, mask, (first, last))
+    for row, at in enumerate(range(first, last + 1)):
+        reads = [d for d in distance[mask].tolist() if min(max(d, first), last) == at]
+        assert counts[row] == len(reads)
+
+
+@pytest.mark.parametrize("name", ["wav2vec2_conformer", "xlnet_bi", "nemo", "article", "labml", "hf_transfoxl"])
+@pytest.mark.parametrize("reach", [0, 3])
+def test_the_cells_that_change_in_another_family_are_those_beyond_its_wall(name, reach):
+    checkpoint = foreign(name)
+    trace = run_hidden(checkpoint.model, input_of(checkpoint, 9))
+    change = score_change(trace, 0, 1, Reading(clamp_len=reach))
+    distance = distance_matrix(trace.query_len, trace.key_len, trace.mem_len)
+    assert np.array_equal(change.distance, distance)
+    assert np.array_equal(change.changed & change.mask, (np.abs(distance) > reach) & change.mask)
+    assert np.array_equal(change.beyond(reach), (np.abs(distance) > reach) & change.mask)
+    assert change.beyond(reach)[0].any() == (trace.mem_len > 0 or trace.rule.sees == "both")
+
+
+def test_a_reversed_table_is_read_at_other_distances():
+    checkpoint = foreign("espnet_legacy")
+    trace = run_hidden(checkpoint.model, input_of(checkpoint, 6))
+    change = score_change(trace, 0, 1, Reading(clamp_len=5))
+    past = distance_matrix(6, 6) >= 0
+    assert np.array_equal(change.distance[past], distance_matrix(6, 6)[past] + 10 - 6)
+    assert np.array_equal(change.changed, np.abs(change.distance) > 5)
 
 
 # What is recorded ----------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from relxl.reading import Reading
 from relxl.training import token_loss
 from relxl.vocab import Vocab
 from tests.conftest import tiny_config, tiny_model
+from tests.foreign import foreign
 
 TOKENS = torch.randint(11, (3, 48), generator=torch.Generator().manual_seed(7))
 
@@ -226,3 +228,48 @@ def test_a_command_that_can_not_be_run_says_why(change, sentence, tmp_path, caps
     command = ["sweep", "max-len", "checkpoints/shakespeare-absolute", "--out", str(tmp_path / "x.csv"), *change]
     assert main(command) == 2
     assert re.search(sentence, capsys.readouterr().err) and not (tmp_path / "x.csv").exists()
+
+
+# Other families ------------------------------------------------------------------------------------------------------
+
+LANGUAGE = ("txl_official", "txl_learned", "txl_same_length", "hf_transfoxl", "hf_same_length", "xlnet_uni")
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+@pytest.mark.parametrize("segment_len, mem_len", [(7, 6), (8, 0), (5, 11), (60, 7)])
+@pytest.mark.parametrize("piece_cells", [1 << 19, 3 * 140])
+def test_another_familys_losses_are_those_of_its_own_memory(name, segment_len, mem_len, piece_cells, monkeypatch):
+    """Its zeros at the start, its window and its way to keep a memory included."""
+    monkeypatch.setattr(max_len_losses, "PIECE_CELLS", piece_cells)
+    model = foreign(name).model
+    model = replace(model, config=replace(model.config, mem_len=mem_len))
+    losses, mems = [], None
+    for begin in range(0, TOKENS.shape[1] - 1, segment_len):
+        targets = TOKENS[:, begin + 1 : begin + segment_len + 1]
+        output = model(TOKENS[:, begin : begin + targets.shape[1]], mems if mem_len else None)
+        mems = output.mems
+        losses.append(token_loss(output.output_logits, targets))
+    (row,) = measured(model, [segment_len], [mem_len], lead=0)
+    np.testing.assert_allclose(row.losses, torch.cat(losses, dim=1).numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_another_familys_readings_are_compared_as_ours(name):
+    model = foreign(name).model
+    model = replace(model, config=replace(model.config, segment_len=7, mem_len=6))
+    kinds = ["as_trained", "clamp:3", "window"] + (["interpolate", "interpolate_far"] if name == "txl_learned" else [])
+    rows = {row.variant: row for row in measured(model, [14], [12], kinds, lead=12)}
+    assert all(np.isfinite(row.losses).all() for row in rows.values())
+    same_length = name.endswith("same_length")
+    assert (rows["window"].losses is rows["as_trained"].losses) == same_length  # a window of its own is narrower
+    assert not np.array_equal(rows["clamp:3"].losses, rows["as_trained"].losses)
+
+
+@pytest.mark.parametrize("name, sentence", [
+    ("labml", "reads hidden states and predicts no token"),
+    ("wav2vec2_conformer", "reads hidden states and predicts no token"),
+    ("xlnet_bi", "sees both sides, the token that it should predict too"),
+])  # fmt: skip
+def test_a_model_without_a_loss_is_refused(name, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        next(length_losses(foreign(name).model, TOKENS, [7], [0]))

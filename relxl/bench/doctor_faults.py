@@ -55,6 +55,7 @@ class Fault:
         return self.inject(healthy(self.base))
 
 
+LEAKY = "shakespeare-leaky"
 LEARNED, SINUSOID, OFFICIAL = "shakespeare-learned", "shakespeare-sinusoid", "txl-official"
 TXL, WINDOWED, HF = "txl_official/mem_2seg", "txl_official/same_length", "hf_transfoxl/untied_mem_2seg"
 ESPNET, NEMO, XLNET, ARTICLE = "espnet/bi_nomask", "nemo/bi_nomask", "xlnet/bi_nomem_noseg", "seed/self_L10_max64"
@@ -64,10 +65,10 @@ LAYERS = range(4)
 swap = {"u": "v", "v": "u"}
 
 WEIGHTS = (
-    Fault("NaN in a weight", "B18", LEARNED, put("layers.2.ff.0.weight", cell(torch.nan)), "weights.not_finite"),
+    Fault("NaN in a weight", "B18", LEAKY, put("layers.1.ff.0.weight", cell(torch.nan)), "weights.not_finite"),
     Fault("Inf in a weight", "B18", XLNET, put("layer.1.ff.layer_1.weight", cell(torch.inf)), "weights.not_finite"),
     Fault("a weight of 1e5", "B18", OFFICIAL, put("layers.1.pos_ff.CoreNet.0.bias", cell(1e5)), "weights.extreme"),
-    Fault("memory nobody filled", "B18", LEARNED, put(f"3.{TABLE}", lambda t: t * 1e-40), "weights.denormal"),
+    Fault("memory nobody filled", "B18", LEAKY, put(f"1.{TABLE}", lambda t: t * 1e-40), "weights.denormal"),
     Fault("W_kR of zeros", "B23", OFFICIAL, put("layers.1.dec_attn.r_net.weight", torch.zeros_like), "weights.zero"),
     Fault("one matrix not loaded", "B36", LEARNED, put("layers.2.attn.w_q.weight", noise()), "weights.as_drawn"),
     Fault("no weights loaded", "B34", SINUSOID, lambda s: with_tensors(s, redraw), "weights.untrained"),
@@ -93,8 +94,8 @@ WEIGHTS = (
     Fault(
         "one layer's u everywhere",
         "B20",
-        LEARNED,
-        copies({f"layers.{i}.attn.u": "layers.0.attn.u" for i in LAYERS}),
+        LEAKY,
+        copies({f"layers.{i}.attn.u": "layers.0.attn.u" for i in range(2)}),
         "biases.tied",
         {"tensor": "u_bias"},
     ),
@@ -154,7 +155,7 @@ POSITIONS = (
     Fault(
         "a clamp baked in",
         "B33",
-        LEARNED,
+        LEAKY,
         put(TABLE, rows_from(100, lambda t: t[:1].expand_as(t))),
         "positions.plateau",
         {"first": 100},

@@ -164,14 +164,20 @@ def nothing_told(subject: Subject) -> Subject:
 
 
 def wanted_key(subject: Subject) -> Subject:
-    """Let u of every head of L0 point from all other keys to that of the oldest token (Fisher's discriminant)."""
-    hidden = subject.trace.hidden[0][0]
+    """Let u of every head of L0 point from all other keys to that of a token that stands there once.
+
+    Fisher's discriminant of that key and the others.
+    """
+    tokens, hidden = subject.trace.tokens[0].tolist(), subject.trace.hidden[0][0]
+    place = next(i for i, token in enumerate(tokens) if tokens.count(token) == 1)
 
     def change(attn: RelativeAttention) -> RelativeAttention:
         key = attn.w_k(hidden).unflatten(-1, (attn.n_heads, -1)).transpose(0, 1)  # [head key d_head]
-        others = key[:, 1:] - key[:, 1:].mean(1, keepdim=True)
+        others = key[:, [i for i in range(len(tokens)) if i != place]]
+        middle = others.mean(1, keepdim=True)
+        others = others - middle
         spread = others.mT @ others / others.shape[1] + 1e-3 * torch.eye(key.shape[-1])
-        u = torch.linalg.solve(spread, key[:, 0] - key[:, 1:].mean(1))
+        u = torch.linalg.solve(spread, key[:, place] - middle[:, 0])
         return replace(attn, u=u * 60 / u.abs().amax(-1, keepdim=True))
 
     return attention(change, 0)(subject)

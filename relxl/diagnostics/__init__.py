@@ -1,8 +1,9 @@
 """What a person would compute from split scores: arrays in; numbers, or tables for a person, out. No torch.
 
-    terms.py     shares of the terms, the head that tells most, tables of a row, a cell, a dimension
+terms.py     shares of the terms, the head that tells most, tables of a row, a cell, a dimension
 """
 
+from relxl.diagnostics.shapley import focus, shapley_shares
 from relxl.diagnostics.terms import (
     cell_table,
     dimension_table,
@@ -20,6 +21,7 @@ from relxl.diagnostics.terms import (
 __all__ = [
     "cell_table",
     "dimension_table",
+    "focus",
     "head_measures",
     "head_shares",
     "heads_cell_table",
@@ -29,4 +31,5 @@ __all__ = [
     "row_covariances",
     "row_shares",
     "row_table",
+    "shapley_shares",
 ]

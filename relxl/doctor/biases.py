@@ -18,8 +18,8 @@ MAY_SHARE = ("hf_transfoxl", "nemo")  # untie_r and untie_biases false: stored a
 UNFILLED = Kind(
     "biases.uninitialised",
     "error",
-    "{tensor} of L{layer} was never initialised: {nan} numbers that are not finite, {denormal} denormal ones, largest "
-    "{largest:.3g}.",
+    "{tensor} of L{layer} looks as if nobody had initialised it: {nan} numbers that are not finite, {denormal} "
+    "denormal ones, largest {largest:.3g}.",
     "Give u and v values where they are made; a parameter from torch.empty or torch.Tensor(...) holds what lay there.",
     "facebookresearch/fairseq#4622",
     "checkpoint",

@@ -1,6 +1,6 @@
 """What a check finds: a kind of defect, written down once, and the place and numbers of one finding of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 SEVERITIES = ("error", "warning", "note")  # the worst first
 
@@ -91,6 +91,19 @@ class Kind:
             self.page,
             place | (link or {}) if self.page else {},
         )
+
+
+def joined(findings: list[Finding]) -> list[Finding]:
+    """Let findings that say the same of several layers stand once, at the first; the others are in its evidence."""
+    kept: dict[tuple, Finding] = {}
+    for finding in findings:
+        said = {name: value for name, value in finding.values.items() if name not in ("layer", "head")}
+        key = finding.id, finding.severity, finding.template, tuple(sorted((k, str(v)) for k, v in said.items()))
+        first = kept.setdefault(key, finding)
+        if first is not finding and finding.layer is not None:
+            others = [*first.evidence.get("also in layers", []), finding.layer]
+            kept[key] = replace(first, evidence=first.evidence | {"also in layers": others})
+    return list(kept.values())
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:

@@ -65,7 +65,7 @@ def layer_findings(layer: int, probs: np.ndarray, allowed: np.ndarray) -> list[F
     if rows.sum() < LEAST_ROWS:
         return []
     probs, allowed = probs[:, rows], allowed[:, rows]
-    for head, (weights, visible) in enumerate(zip(probs, allowed, strict=True)):
+    for head, (weights, visible) in enumerate(zip(np.where(allowed, probs, 0), allowed, strict=True)):
         mass = weights.sum(0) / np.maximum(visible.sum(0), 1)
         key = int(np.where(visible.sum(0) >= LEAST_ROWS, mass, 0).argmax())
         peak, entropy = float(weights.max(-1).mean()), relative_entropy(weights, visible)

@@ -27,7 +27,7 @@ GROUPS = {  # group -> (what to do, who met it)
         "kimiyoung/transformer-xl#46",
     ),
     "scale": ("Divide by sqrt(d_head), not sqrt(d_model), and do so once.", "sooftware/conformer#55"),
-    "biases_unscaled": ("Scale the biases with the query, or do not: as the training code did.", "google/enformer"),
+    "biases_unscaled": ("Scale the biases with the query, or do not: as the training code did.", "google-deepmind/deepmind-research"),
     "shift": ("Put the shift and its table right: cell (i, j) reads distance memory + i - j.", "espnet/espnet#2684"),
     "memory_offset": (
         "Count distances from the first key of the memory: memory + i - j.",
@@ -170,6 +170,8 @@ def shift_changes(
         words = f"the shift `{name}` of {shift.source}"
         if group == "memory_offset":
             words = "distances that forget the memory, i - j"
+        elif name == "exact":
+            words = "the right shift, memory + i - j"
         yield group, words, lambda a, name=name: remapped(a, name)
 
 
@@ -202,7 +204,11 @@ def rule_changes(model: CanonicalModel) -> Iterator[Hypothesis]:
                 yield Hypothesis("mask", f"the mask fault {fault}", replace(model, rule=replace(rule, fault=fault)))
         for order in ("before", "before_shift"):
             its = replace(rule, order=order, fill="multiply" if order == "before" else rule.fill)
-            yield Hypothesis("mask", f"a mask laid {order.replace('_', ' ')}", replace(model, rule=its))
+            yield Hypothesis(
+                "mask",
+                f"a mask laid {'before the sum' if order == 'before' else 'before the shift'}",
+                replace(model, rule=its),
+            )
         mem_len, segment = model.config.mem_len, model.config.segment_len
         windows = {mem_len, mem_len + 1, segment, segment + 1} | (
             {rule.window - 1, rule.window + 1} if rule.window else set()

@@ -114,7 +114,7 @@ def check_sample(case: Case) -> list[Finding]:
     values = {"found": float(found.nanmean()), "recorded": float(recorded.mean()), "worst": worst}
     off = (found - recorded).abs().nan_to_num(math.inf)
     evidence = {"first_token_off": int((off > SAME).nonzero()[0]), "tokens_off": int((off > SAME).sum())}
-    tried = sorted(repairs(case, ids, recorded), key=lambda one: one[0])
+    tried = sorted(repairs(case, ids, recorded), key=lambda one: one[0]) if found.isfinite().all() else []
     evidence["largest difference left"] = [[f"{h.group}: {h.words}", round(left, 4)] for left, h, _ in tried[:4]]
     if not tried or tried[0][0] > SAME:
         return [SAMPLE_OFF.at(**values, tried=len(tried), evidence=evidence)]
@@ -148,7 +148,9 @@ def repairs(case: Case, ids: Tensor, recorded: Tensor) -> list[tuple[float, Hypo
 
 def left_by(model: CanonicalModel, ids: Tensor, recorded: Tensor) -> float:
     try:
-        return difference(losses(model, ids), recorded)
+        first = min(model.config.segment_len, len(recorded))
+        left = difference(losses(model, ids[: first + 1]), recorded[:first])
+        return left if left > SAME else difference(losses(model, ids), recorded)
     except (ValueError, RuntimeError):  # a table that is too short, say
         return math.inf
 

@@ -18,6 +18,7 @@ UNWRITTEN_SHARE = 0.1  # attention on memory that nobody wrote from which on it 
 REPEATED = 8  # tokens; texts repeat that many only in refrains
 SHOWN = 6
 
+LAID = {"after": "after the sum", "before": "before the sum", "before_shift": "before the shift"}
 HOW = {
     "sees_next": "the mask is one key too wide",
     "misses_itself": "a query does not see itself",
@@ -65,7 +66,7 @@ NOT_FINITE = Kind(
 MASS = Kind(
     "masks.fill_beaten",
     "error",
-    "Keys that must not be seen get up to {mass:.2g} of a row's attention in L{layer}: the fill {fill} is too weak.",
+    "Keys that must not be seen get up to {mass:.2g} of a row's attention in L{layer} (fill {fill}, {order}).",
     "Fill with -inf, or with the dtype's lowest number, after the sum.",
     "huggingface/transformers#17306",
     "masking",
@@ -143,14 +144,14 @@ def first_cells(reads: Tensor, mem_len: int) -> list[list[int]]:
 def check_whole(case: Case) -> list[Finding]:
     """Find the stage at which the future enters a model whose attention is right."""
     model = case.trace.model
+    if not torch.isfinite(case.trace.hidden[-1]).all() or (model.config.n_token and case.tokens is None):
+        return []
     if model.config.n_token:
         ids = case.tokens[:TESTED]
         changed = (ids + 1) % model.config.n_token
     else:
         ids = case.trace.hidden[0][0, case.trace.mem_len :][:TESTED]
         changed = ids.roll(1, 0) + 1
-    if model.config.n_token == 1 or not torch.isfinite(case.trace.hidden[-1]).all():
-        return []
     test = causality_test(model_stages(model, clamp_len=case.trace.clamp_len), ids, changed, stage_names(model))
     if test.entry is None:
         return []
@@ -167,7 +168,7 @@ def check_fill(case: Case) -> list[Finding]:
         seen = scores.allowed.expand_as(scores.probs).any(-1)
         mass = forbidden_mass(scores.probs, scores.allowed).nan_to_num(0).where(seen, 0)
         margin = fill_margin(scores).where(seen, math.inf)
-        fill = {"fill": str(rule.fill)}
+        fill = {"fill": str(rule.fill), "order": LAID[rule.order]}
         head, query = divmod(int(mass[0].argmax()), mass.shape[-1])
         if mass.max() > LEAK:
             evidence = {"mass": float(mass.max()), "margin": float(margin.min()), "query": query}

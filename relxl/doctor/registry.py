@@ -1,16 +1,16 @@
 """Every check there is, what it needs, and what it cannot see."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from relxl.checkpoint import Checkpoint
 from relxl.doctor import biases, config, heads, loss, masks, positions, precision, reference, shifts, weights
 from relxl.doctor.capture import Reference
 from relxl.doctor.case import Case
-from relxl.doctor.finding import Finding, ranked
+from relxl.doctor.finding import Finding, joined, ranked
 from relxl.trace import Trace
 
-NEEDS = ("weights", "trace", "text", "sample", "reference")
+NEEDS = ("weights", "trace", "text", "tokens", "sample", "reference")
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Check:
     """Hold a check: what it looks at, and in one sentence what it cannot see."""
 
     name: str
-    needs: str  # "weights"; "trace" (any run); "text" (a run on a text of tokens); "sample"; "reference"
+    needs: str  # "weights"; "trace" (any run); "text" (a run on no noise); "tokens" (such a run, on tokens); "sample";
+    # "reference"
     function: Callable[[Case], list[Finding]]
 
     @property
@@ -58,9 +59,9 @@ CHECKS: tuple[Check, ...] = (
     Check("memory.repeated", "text", masks.check_repeated),
     Check("heads", "text", heads.check_heads),
     Check("loss.sample", "sample", loss.check_sample),
-    Check("loss.future", "text", loss.check_future),
-    Check("loss.memory", "text", loss.check_memory),
-    Check("loss.sheet", "text", loss.check_sheet),
+    Check("loss.future", "tokens", loss.check_future),
+    Check("loss.memory", "tokens", loss.check_memory),
+    Check("loss.sheet", "tokens", loss.check_sheet),
     Check("reference", "reference", reference.check_reference),
 )
 
@@ -73,6 +74,7 @@ def available(case: Case, noise: bool = False) -> dict[str, bool]:
         "weights": True,
         "trace": case.trace is not None,
         "text": text,
+        "tokens": text and case.tokens is not None,
         "sample": bool(sample) and case.checkpoint.vocab is not None,
         "reference": case.reference is not None,
     }
@@ -86,6 +88,15 @@ def examine(
     `trace` is a run of the checkpoint's model; `noise` says that it read no real text. A check that raises is a defect
     of ours and is not hidden.
     """
+    found = examine_each(checkpoint, trace, reference, noise)
+    return ranked([finding for _, findings in found for finding in findings or ()])
+
+
+def examine_each(
+    checkpoint: Checkpoint, trace: Trace | None = None, reference: Reference | None = None, noise: bool = False
+) -> Iterator[tuple[Check, list[Finding] | None]]:
+    """Run the checks one by one; None for one that lacks what it needs."""
     case = Case(checkpoint, trace, reference)
     has = available(case, noise)
-    return ranked([finding for check in CHECKS if has[check.needs] for finding in check.function(case)])
+    for check in CHECKS:
+        yield check, joined(check.function(case)) if has[check.needs] else None

@@ -98,13 +98,10 @@ def open_tensors(
     reader = Reader(tensors, dtype, config)
     try:
         model = family.build(reader, {setting.ask.name: setting.value for setting in settings})
-    except FamilyError:
-        raise
-    except (RuntimeError, NotImplementedError):  # what follows from a tensor that is not there
-        if not reader.missing:
-            raise
-    except ValueError as error:  # a size that no model has; or it follows from a tensor that is not there
-        if not reader.missing:
+    except (ValueError, RuntimeError, NotImplementedError) as error:
+        if not reader.missing:  # else it follows from a tensor that is not there
+            if isinstance(error, FamilyError) or not isinstance(error, ValueError):
+                raise
             raise FamilyError(f"this is a file of {family.name}, but {error}: the file is damaged") from None
     if reader.missing:
         raise FamilyError(

@@ -4,6 +4,7 @@ The vocabulary is cut at `cutoffs`; cluster 0 is the head. Source: Grave et al. 
 for GPUs"; github.com/kimiyoung/transformer-xl, proj_adaptive_softmax.py.
 """
 
+import re
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -77,7 +78,11 @@ def read_embedding(reader: Reader, prefix: str, d_model: int) -> AdaptiveEmbeddi
 
     Several tables say where the vocabulary is cut. Raises FamilyError where there is none.
     """
-    n_table = count(reader.shapes, f"{prefix}word_emb.emb_layers.{{}}.weight")
+    found = [
+        re.fullmatch(rf"{re.escape(prefix)}word_emb\.(emb_layers|emb_projs)\.([0-9]{{1,2}})(\.weight)?", name)
+        for name in reader.tensors
+    ]
+    n_table = max((int(match[2]) + 1 for match in found if match), default=0)
     if not n_table:
         raise FamilyError(f"{prefix}word_emb.emb_layers.0.weight is not there: the file holds no language model")
     tables = tuple(reader.take(f"{prefix}word_emb.emb_layers.{i}.weight", None, None) for i in range(n_table))
@@ -157,11 +162,3 @@ def cutoffs_of(
             ask="cutoffs",
         )
     return told
-
-
-def count(shapes, pattern: str) -> int:
-    """Count the tensors pattern.format(0), pattern.format(1), ... that follow one another."""
-    n = 0
-    while pattern.format(n) in shapes:
-        n += 1
-    return n

@@ -13,26 +13,26 @@ ANCHOR = "w_k_pos"
 
 
 def known_by(shapes: Shapes) -> str | None:
-    if any(f"{name}w_q.weight" in shapes for name in layer_prefixes(shapes, ANCHOR)):
+    if any(f"{name}w_{part}.weight" in shapes for name in layer_prefixes(shapes, ANCHOR) for part in "qkv"):
         return "w_q, w_k, w_v, w_k_pos, u and v"
     return None
 
 
 def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
-    attns = []
+    attns, bias = [], reader.has("w_q.bias", "w_k.bias", "w_v.bias", "out_proj.bias")
     for name in layer_prefixes(reader.shapes, ANCHOR):
         n_head, d_pos, d_head = (reader.size(f"{name}{ANCHOR}", axis) for axis in range(3))
         d_model = n_head * d_head
         w_k_pos = reader.take(f"{name}{ANCHOR}", n_head, d_pos, d_head)
-        table = reader.optional(f"{name}pos_enc.pos_table", None, d_pos)
-        if table is None:
+        if d_pos == d_model and f"{name}pos_enc.pos_table" not in reader.tensors:
             positions = SinusoidPositions(w_k_pos)
-        else:
+        else:  # a table has rows of d_head
+            table = reader.take(f"{name}pos_enc.pos_table", None, d_pos)
             positions = LearnedPositions(project_positions(table, w_k_pos), 1 - table_max_len(table))
         attns.append(
             RelativeAttention(
-                *(reader.linear(f"{name}w_{part}", d_model, d_model) for part in "qkv"),
-                out_proj=reader.linear(f"{name}out_proj", d_model, d_model),
+                *(reader.linear(f"{name}w_{part}", d_model, d_model, bias) for part in "qkv"),
+                out_proj=reader.linear(f"{name}out_proj", d_model, d_model, bias),
                 n_heads=n_head,
                 u=reader.take(f"{name}u", n_head, d_head),
                 v=reader.take(f"{name}v", n_head, d_head),

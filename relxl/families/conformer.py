@@ -44,21 +44,21 @@ def evidence(shapes: Shapes, family: str) -> str | None:
     if marks:
         mark, whose = marks[0]
         return f"{mark.rstrip('.')} beside linear_pos, pos_bias_u and pos_bias_v" if whose == family else None
-    possible = ("nemo", "espnet") if any(f"{name}linear_q.bias" in shapes for name in found) else ("nemo",)
-    if found and family in possible:
+    biases = any(f"{name}linear_{part}.bias" in shapes for name in found for part in ("q", "k", "v", "out"))
+    if found and family in (("nemo", "espnet") if biases else ("nemo",)):
         return "linear_pos, pos_bias_u and pos_bias_v: an attention module, and nothing that tells whose"
     return None
 
 
-def attention(reader: Reader, name: str, norm: Norm | None = None, **changes) -> RelativeAttention:
-    """Build the attention module whose names start with `name`."""
+def attention(reader: Reader, name: str, norm: Norm | None = None, bias: bool = True, **changes) -> RelativeAttention:
+    """Build the attention module whose names start with `name`; all projections have a bias or none."""
     n_head, d_head = (reader.size(f"{name}{ANCHOR}", axis) for axis in (0, 1))
     d_model = reader.size(f"{name}linear_q.weight", 1)
     size = n_head * d_head
     w_k_pos = reader.take(f"{name}linear_pos.weight", size, d_model)
     return RelativeAttention(
-        *(reader.linear(f"{name}linear_{part}", size, d_model) for part in "qkv"),
-        out_proj=reader.linear(f"{name}linear_out", d_model, size),
+        *(reader.linear(f"{name}linear_{part}", size, d_model, bias) for part in "qkv"),
+        out_proj=reader.linear(f"{name}linear_out", d_model, size, bias),
         n_heads=n_head,
         u=reader.take(f"{name}pos_bias_u", n_head, d_head),
         v=reader.take(f"{name}pos_bias_v", n_head, d_head),

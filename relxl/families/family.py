@@ -180,10 +180,14 @@ class Reader:
         """Take a tensor that may share the numbers of `other`, and is then not stored once more."""
         return self.take(name, *other.shape) if name in self.tensors or not may_be_tied else other
 
-    def linear(self, name: str, n_out: int | None, n_in: int | None) -> Linear:
-        """Take `name`.weight [out in] and, if it is there, `name`.bias [out]."""
+    def linear(self, name: str, n_out: int | None, n_in: int | None, bias: bool = True) -> Linear:
+        """Take `name`.weight [out in] and, unless the family has none there, `name`.bias [out]."""
         weight = self.take(f"{name}.weight", n_out, n_in)
-        return Linear(weight, self.optional(f"{name}.bias", len(weight)))
+        return Linear(weight, self.take(f"{name}.bias", len(weight)) if bias else None)
+
+    def has(self, *endings: str) -> bool:
+        """Say whether any name ends so: "linear_q.bias" is there under a prefix too."""
+        return any(f".{name}".endswith(tuple(f".{ending}" for ending in endings)) for name in self.tensors)
 
     def norm(self, name: str, size: int, eps: float = 1e-5) -> Norm:
         return Norm(self.take(f"{name}.weight", size), self.take(f"{name}.bias", size), eps)
@@ -243,10 +247,12 @@ def layer_prefixes(names: Shapes, anchor: str) -> list[str]:
     if not stacks:
         return []
     (stem, tail), numbers = min(stacks.items(), key=lambda item: (bool(COPIES.search(item[0][0])), -len(item[1])))
-    last = numbers[-1]
-    if last < 0:
+    if not tail:
         return [stem]
-    alone = all(name.startswith(f"{stem}{last}.") for name in names if re.match(rf"{re.escape(stem)}[0-9]+\.", name))
+    inside = re.compile(rf"{re.escape(stem)}([0-9]{{1,9}})({re.escape(tail)})?")
+    parts = [found for name in names if (found := inside.match(name))]
+    last = max(int(found[1]) for found in parts if found[2])
+    alone = len({int(found[1]) for found in parts}) == 1
     return [f"{stem}{i}{tail}" for i in (numbers if alone or last >= LARGEST["n_layer"] else range(last + 1))]
 
 

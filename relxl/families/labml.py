@@ -51,7 +51,8 @@ def build(reader: Reader, told: dict[str, object]) -> LabmlModel:
         blocks.append(
             Block(
                 RelativeAttention(
-                    *(reader.linear(f"{attn}{part}.linear", size, d_model) for part in ("query", "key", "value")),
+                    *(reader.linear(f"{attn}{part}.linear", size, d_model, bias=False) for part in ("query", "key")),
+                    reader.linear(f"{attn}value.linear", size, d_model),
                     out_proj=reader.linear(f"{attn}output", d_model, size),
                     n_heads=n_head,
                     u=reader.take(f"{attn}query_pos_bias", n_head, d_head),

@@ -23,7 +23,8 @@ def plain_config(config: dict) -> dict:
 def build(reader: Reader, told: dict[str, object]) -> AttentionModel:
     reader.config = plain_config(reader.config)
     rule = MaskRule(fill=-10000.0, sees="both", zero=True)
-    return attention_model("nemo", reader, rule, CALLED)
+    bias = reader.has(*(f"linear_{part}.bias" for part in ("q", "k", "v", "out")))
+    return attention_model("nemo", reader, rule, CALLED, bias=bias)
 
 
 FAMILY = Family(

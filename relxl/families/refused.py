@@ -15,6 +15,10 @@ REFUSED = (  # (what a name must end in, what it is and why it has no four terms
     ("r_kernel", "Funnel Transformer: its queries are pooled, so a row does not stand for one distance"),
     ("relative_k_proj.weight", "Parakeet in transformers: convert it back to NeMo's names, or open the .nemo file"),
     ("self_attn.in_proj.weight", "icefall: its in_proj is scaled by a factor that its training keeps elsewhere"),
+    (
+        "linear_pos.weight",
+        "attention with linear_pos, and without pos_bias_u or projections beside it: a Zipformer, or a part of a file",
+    ),
     ("rel_pos_bias", "Enformer: its positions are basis functions and not a sinusoid or a table"),
     ("_pos_proj._model.0.weight", "RLlib's GTrXL, which this version does not read"),
     ("project_pos.0.weight", "DI-engine's GTrXL, which this version does not read"),

@@ -46,7 +46,8 @@ def attention(reader: Reader, name: str, cross: bool) -> RelativeAttention:
     packed = reader.take(f"{name}in_proj_weight", 3 * d_model, d_model)
     rows = packed.unflatten(0, (3, d_model) if cross else (n_head, 3, d_head))
     q, k, v = rows if cross else (rows[:, part].flatten(0, 1) for part in range(3))
-    value_bias = reader.optional(f"{name}value_bias_weight", d_model)
+    has_bias = reader.config.get("vbias") is True or reader.has("value_bias_weight")
+    value_bias = reader.take(f"{name}value_bias_weight", d_model) if has_bias else None
     u, v_bias = (reader.take(f"{name}pos_bias_{part}", d_head, n_head).reshape(n_head, d_head) for part in "uv")
     w_k_pos = heads_first(reader.take(f"{name}linear_pos.weight", d_model, d_model), n_head)
     return RelativeAttention(

@@ -61,9 +61,10 @@ class TransformerXLModel(CanonicalModel):
         mems: Sequence[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
         """Read one segment of tokens [batch query]."""
-        return self.read(self.embed(tokens), mems, clamp_len, rule)
+        return self.read(self.embed(tokens), mems, clamp_len, rule, mix=mix)
 
     def first_mems(self, batch: int) -> list[Tensor] | None:
         if not self.starts_with_zeros or not self.config.mem_len:
@@ -93,7 +94,7 @@ def known_by(shapes: Shapes) -> str | None:
     stem = stem_of(layers[0]) if layers else ""
     if not layers or own_biases(shapes) or not has_softmax(shapes, stem):
         return None
-    if f"{stem}r_emb" in shapes:
+    if f"{stem}r_emb" in shapes or f"{stem}r_bias" in shapes:
         return "r_emb, r_bias and r_w_bias beside the layers: attn_type 1, learned positions"
     if any(f"{name}dec_attn.r_net.weight" in shapes for name in layers):
         return "dec_attn.qkv_net and dec_attn.r_net, with r_w_bias and r_r_bias beside the layers: shared by all"
@@ -114,7 +115,7 @@ def build(reader: Reader, told: dict[str, object]) -> TransformerXLModel:
     stem = stem_of(layers[0])
     n_head, d_head = (reader.size(f"{stem}r_w_bias", axis) for axis in (-2, -1))
     clamp_len = told["clamp_len"] if told["clamp_len"] > 0 else None
-    if f"{stem}r_emb" in reader.tensors:  # [layer row head d_head], [layer head d_head], [layer row head]
+    if reader.has(f"{stem}r_emb", f"{stem}r_bias"):  # [layer row head d_head], [layer head d_head], [layer row head]
         n_row = reader.size(f"{stem}r_emb", 1)  # the last row is distance 0
         emb = reader.take(f"{stem}r_emb", len(layers), n_row, n_head, d_head).flip(1).transpose(1, 2)
         bias = reader.take(f"{stem}r_bias", len(layers), n_row, n_head).flip(1).transpose(1, 2)
@@ -158,7 +159,7 @@ def build_language_model(
         first = reader.linear(f"{name}pos_ff.CoreNet.0", None, d_model)
         attn = RelativeAttention(
             *map(Linear, qkv.chunk(3)),
-            out_proj=reader.linear(f"{name}dec_attn.o_net", d_model, n_head * d_head),
+            out_proj=reader.linear(f"{name}dec_attn.o_net", d_model, n_head * d_head, bias=False),
             n_heads=n_head,
             u=biases[i][0],
             v=biases[i][1],

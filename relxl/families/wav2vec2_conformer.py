@@ -77,14 +77,14 @@ class Wav2Vec2ConformerModel(CanonicalModel):
 
     last_norm: Norm | None = None
 
-    def read(self, x, mems=None, clamp_len=None, rule=None, keep=None, differs=None):
+    def read(self, x, mems=None, clamp_len=None, rule=None, keep=None, differs=None, mix=None):
         """Read hidden states x [batch len d_model]; those of padding, where keep [batch 1 1 len] is false, become 0."""
         if mems is not None or (keep is not None and keep.shape[-2:] != (1, x.shape[1])):
             raise ValueError(
                 "a Wav2Vec2-Conformer has no memory and a mask of one mark a frame, [batch len]: give such"
             )
         x = x if keep is None else x * keep[:, 0, 0, :, None]
-        return super().read(x, mems, clamp_len, rule, keep, differs)
+        return super().read(x, mems, clamp_len, rule, keep, differs, mix)
 
     def finish(self, x: Tensor) -> Tensor:
         return self.last_norm(x)

@@ -67,6 +67,7 @@ class XLNetModel(CanonicalModel):
         mems: Sequence[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
         segments: Tensor | None = None,
         visible: Tensor | None = None,
         perm_mask: Tensor | None = None,
@@ -78,7 +79,7 @@ class XLNetModel(CanonicalModel):
         """
         mem_len = 0 if mems is None else mems[0].shape[1]
         keep, differ = self.sides(tokens.shape, mem_len, segments, visible, perm_mask)
-        return self.read(self.embed(tokens), mems, clamp_len, rule, keep, differ)
+        return self.read(self.embed(tokens), mems, clamp_len, rule, keep, differ, mix)
 
     def sides(
         self,
@@ -198,10 +199,10 @@ def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
             )
         )
     word_emb = reader.take(f"{prefix}word_embedding.weight", None, d_model)
-    mask_emb = reader.optional(f"{prefix}mask_emb", 1, 1, d_model)
+    mask_emb = reader.take(f"{prefix}mask_emb", 1, 1, d_model)
     tied = reader.config.get("tie_word_embeddings") is not False
-    own = reader.tied(f"{head}weight", word_emb, tied or not any(name.startswith(head) for name in reader.tensors))
-    bias = reader.optional(f"{head}bias", len(word_emb))
+    own = reader.tied(f"{head}weight", word_emb, tied or not reader.has(f"{head}bias"))
+    bias = reader.take(f"{head}bias", len(word_emb)) if reader.has(f"{head}weight", f"{head}bias") else None
     sizes = Sizes(
         n_layer=len(layers),
         n_head=n_head,
@@ -222,7 +223,7 @@ def build(reader: Reader, told: dict[str, object]) -> XLNetModel:
         tuple(blocks),
         MaskRule(fill=-1e30, sees="past" if told["attn_type"] == "uni" else "both"),
         word_emb,
-        None if mask_emb is None else mask_emb[0, 0],
+        mask_emb[0, 0],
         Linear(own, bias),
         told["same_length"],
         told["reuse_len"],

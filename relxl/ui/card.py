@@ -26,8 +26,8 @@ def show_card(checkpoint: Checkpoint) -> None:
     config, training = checkpoint.config, checkpoint.training
     lines = [] if checkpoint.opened.family is OWN else [escape(checkpoint.opened.family.title)]
     lines += [
-        _("{layers} layers × {heads} heads, d_model {width}, {count} parameters").format(
-            layers=config.n_layer,
+        _("{layers} × {heads} heads, d_model {width}, {count} parameters").format(
+            layers=_("1 layer") if config.n_layer == 1 else _("{n} layers").format(n=config.n_layer),
             heads=config.n_head,
             width=config.d_model,
             count=f"{checkpoint.n_parameters:,}".replace(",", " "),

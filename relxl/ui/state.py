@@ -22,11 +22,12 @@ from relxl.ui.show import code
 # of the page Initialisation: scale, apart (0 or 1) with the five scales, d_model, length, heads, seed, positions,
 # input, head shown; of the page Max len: wall, direction, and of its index matrix queries, keys, memory, max_len; of
 # its recorded result checkpoint, memory, segment; answers that the weights can not give, as JSON; where XLNet's second
-# segment starts.
+# segment starts; of the term mixer: scope, and the fader of each term.
 LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st", "mo", "mf", "md", "mx", "mw", "ml")
 LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
 LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
 LINK += ("a", "sg")
+LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 
 class FromLink(str):

@@ -34,6 +34,21 @@ RANDOM_FRAMES = 64  # of hidden states that nobody gave
 LOSS_TOKENS = 512  # of a long text, the loss under a rule is that of so many last tokens
 
 
+class Mix(NamedTuple):
+    """Say how loud the terms of one head, one layer or the whole model are: a factor each, 1 as it is, 0 muted."""
+
+    factors: tuple[float, ...]
+    layer: int | None = None  # None: every layer
+    head: int | None = None  # None: every head
+
+    def tensor(self, n_layer: int, n_head: int) -> torch.Tensor:
+        """Spread the factors: [layer head term]."""
+        mix = torch.ones(n_layer, n_head, len(self.factors))
+        layers = slice(None) if self.layer is None else self.layer
+        mix[layers, slice(None) if self.head is None else self.head] = torch.tensor(self.factors)
+        return mix
+
+
 class Source(NamedTuple):
     """Identify a checkpoint and a run of it."""
 
@@ -45,6 +60,7 @@ class Source(NamedTuple):
     mem_len: int = 0
     segment_at: int = 0  # query at which a second segment starts, 0 for no segments
     hidden: str = ""  # file of hidden states; random ones where a model needs some and there is none
+    mix: Mix | None = None  # how loud each term is
 
     @property
     def checkpoint(self) -> "Source":
@@ -165,11 +181,13 @@ def cached_trace(source: Source) -> Trace:
     checkpoint = cached_checkpoint(source.checkpoint)
     if not checkpoint.config.n_token:
         return hidden_trace(source, checkpoint)
+    config = checkpoint.config
+    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
     tokens = torch.tensor(np.frombuffer(source.ids, np.int32)[None].copy()).long()
     segments = None
     if source.segment_at:
         segments = (torch.arange(tokens.shape[1] - source.mem_len) >= source.segment_at).long()[None]
-    return run(checkpoint.model, tokens, source.mem_len, segments=segments)
+    return run(checkpoint.model, tokens, source.mem_len, segments=segments, mix=mix)
 
 
 def random_frames(checkpoint: Checkpoint) -> int:
@@ -180,11 +198,13 @@ def random_frames(checkpoint: Checkpoint) -> int:
 
 def hidden_trace(source: Source, checkpoint: Checkpoint) -> Trace:
     """Run a model that reads hidden states on those of a file, or on random ones: N(0, 1), always the same."""
+    config = checkpoint.config
+    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
     if source.hidden:
         given = read_hidden(Path(source.hidden), checkpoint)
-        return run_hidden(checkpoint.model, given.hidden, given.mems, visible=given.visible)
+        return run_hidden(checkpoint.model, given.hidden, given.mems, visible=given.visible, mix=mix)
     shape = 1, random_frames(checkpoint), checkpoint.config.d_model
-    return run_hidden(checkpoint.model, torch.randn(shape, generator=torch.Generator().manual_seed(0)))
+    return run_hidden(checkpoint.model, torch.randn(shape, generator=torch.Generator().manual_seed(0)), mix=mix)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)  # 67 MB each at 2,048 tokens
@@ -246,7 +266,10 @@ def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[Ma
     tokens = last_tokens(source, LOSS_TOKENS + 1)
     if len(tokens) < 2:
         return float("nan")
-    return float(token_loss(model(tokens[None, :-1], rule=rule).output_logits, tokens[None, 1:]).mean())
+    config = model.config
+    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
+    output = model(tokens[None, :-1], rule=rule, mix=mix)
+    return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
