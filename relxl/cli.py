@@ -93,6 +93,10 @@ def add_train(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument("--threads", type=whole_number, help="torch threads; without it torch decides")
+    parser.add_argument(
+        "--snapshots", type=step_list, default=(), metavar="STEPS",
+        help="steps apart by commas, 0 for the start: the model of each is kept in OUT/steps as a checkpoint",
+    )  # fmt: skip
     parser.set_defaults(run=run_train)
 
 
@@ -128,8 +132,17 @@ def run_train(options: argparse.Namespace) -> int:
     else:
         state = start(config, train, options.device)
     first, began = state.step, time.monotonic()
+
+    def snapshot() -> None:
+        if state.step in options.snapshots:
+            loss = evaluate(state.model, validation_tokens, max_segments=16)
+            facts = {"text": {"name": options.text.name}, "step": state.step, "validation": {"loss": loss}}
+            save_checkpoint(options.out / "steps" / f"{state.step:06}", state.model, vocab, facts)
+
+    snapshot()
     for _ in train_steps(state, training_tokens, train):
         last = state.step == train.steps
+        snapshot()
         if state.step % options.eval_every == 0 or last:
             curve.append((state.step, evaluate(state.model, validation_tokens, max_segments=16)))
         if state.step % options.save_every == 0 or last:
@@ -196,6 +209,15 @@ def whole_number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, got {text!r}")
     return int(text)
+
+
+def step_list(text: str) -> tuple[int, ...]:
+    """Read steps that are written apart by commas."""
+    if not all(word.strip().isdecimal() for word in text.split(",")):
+        raise argparse.ArgumentTypeError(
+            f"must be whole numbers apart by commas, such as 0,100,1000, got {text[:40]!r}"
+        )
+    return tuple(sorted({int(word) for word in text.split(",")}))
 
 
 def pick_fields(options: argparse.Namespace, kind: type) -> dict:

@@ -1,6 +1,7 @@
 """Every fault of the bench is found under its name, and healthy models have no error."""
 
 import pytest
+import torch
 
 from relxl.bench.doctor import FAULTS, bench_doctor, try_fault, try_healthy
 from relxl.bench.doctor_subjects import healthy_names
@@ -14,6 +15,15 @@ TRUE_OF = {  # what else is true of healthy models, and a warning
     "seed/self_L12_max8_padmask": {"positions.short"},
     "seed/self_L20_max6_clamped": {"positions.short"},
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Let no threads wait for one another: the models are small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -35,7 +45,16 @@ def test_a_healthy_model_has_no_error_and_only_warnings_that_are_true(name):
 def test_the_bench_is_large_and_knows_many_families():
     assert len(FAULTS) >= 30 and len({fault.name for fault in FAULTS}) == len(FAULTS)
     families = {fault.base.split("/")[0] for fault in FAULTS}
-    assert families >= {"espnet", "nemo", "xlnet", "labml", "hf_transfoxl", "txl_official", "seed", "wav2vec2_conformer"}
+    assert families >= {
+        "espnet",
+        "nemo",
+        "xlnet",
+        "labml",
+        "hf_transfoxl",
+        "txl_official",
+        "seed",
+        "wav2vec2_conformer",
+    }
 
 
 def test_the_bench_prints_its_table_and_counts(monkeypatch, capsys, tmp_path):

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from relxl.bench.doctor_faults import HEADS, LOSSES, MASKS, POSITIONS, WEIGHTS, Fault
 from relxl.bench.doctor_references import REFERENCES
 from relxl.bench.doctor_subjects import FIXTURES, healthy, healthy_names
@@ -78,6 +80,7 @@ def bench_doctor(path: Path | None = None) -> int:
     """Print the confusion table. Exit code 1 where a fault is missed or misnamed, or a healthy model has an error."""
     if not FIXTURES.is_dir():
         raise ValueError(f"{FIXTURES} is not there: the bench runs from a clone of the repository")
+    torch.set_num_threads(1)  # the models are small: threads only wait for one another
     names = healthy_names()
     widths = tuple(
         max(map(len, column))

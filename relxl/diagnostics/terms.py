@@ -16,21 +16,31 @@ if TYPE_CHECKING:
 NO_VARIANCE = 1e-12  # below this, rounding is all that tells the logits of a row apart
 
 
-def row_covariances(terms: dict[str, np.ndarray], mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Sum term * (logits - their row mean) over the visible keys: the covariance of each term with the logits, times n.
-
-    terms are [query key]; gives [query] a term. Over the terms they add up to the logits' variance, times n.
-    """
-    with np.errstate(invalid="ignore"):  # inf - inf is NaN, which is what is shown
-        logits = sum(terms.values())
+def centre_rows(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Subtract from every row its mean over the visible keys; 0 where a key is hidden: [... query key]."""
     visible = np.maximum(mask.sum(-1, keepdims=True), 1)
     centred = np.where(mask, logits, 0)
-    centred -= centred.sum(-1, keepdims=True) / visible.astype(centred.dtype)
-    centred[~mask] = 0
-    covariances = {name: np.einsum("qk,qk->q", term, centred) for name, term in terms.items()}
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, which is what is shown
+        centred -= centred.sum(-1, keepdims=True) / visible.astype(centred.dtype)
+    np.copyto(centred, 0, where=~mask)
+    return centred
+
+
+def row_covariances(
+    terms: dict[str, np.ndarray], mask: np.ndarray, centred: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """Sum term * (logits - their row mean) over the visible keys: the covariance of each term with the logits, times n.
+
+    terms are [... query key], mask is [query key]; gives [... query] a term. Over the terms they add up to the logits'
+    variance, times n. `centred` is what `centre_rows` makes of the logits, where it is there already.
+    """
+    if centred is None:
+        with np.errstate(invalid="ignore"):
+            centred = centre_rows(sum(terms.values()), mask)
+    covariances = {name: np.einsum("...k,...k->...", term, centred) for name, term in terms.items()}
     for name, term in terms.items():
         if not np.isfinite(covariances[name]).all():  # 0 times a hidden cell that is not finite
-            covariances[name] = np.einsum("qk,qk->q", np.where(mask, term, 0), centred)
+            covariances[name] = np.einsum("...k,...k->...", np.where(mask, term, 0), centred)
     return covariances
 
 

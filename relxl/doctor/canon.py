@@ -39,8 +39,9 @@ class OwnModel(CanonicalModel):
         mems: Sequence[Tensor] | None = None,
         clamp_len: int | None = None,
         rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
     ) -> Output:
-        return self.read(self.embed(tokens), mems, clamp_len, rule)
+        return self.read(self.embed(tokens), mems, clamp_len, rule, mix=mix)
 
     def output_logits(self, last_hidden: Tensor) -> Tensor:
         return F.linear(last_hidden, self.word_emb, self.out_bias)

@@ -27,7 +27,10 @@ GROUPS = {  # group -> (what to do, who met it)
         "kimiyoung/transformer-xl#46",
     ),
     "scale": ("Divide by sqrt(d_head), not sqrt(d_model), and do so once.", "sooftware/conformer#55"),
-    "biases_unscaled": ("Scale the biases with the query, or do not: as the training code did.", "google-deepmind/deepmind-research"),
+    "biases_unscaled": (
+        "Scale the biases with the query, or do not: as the training code did.",
+        "google-deepmind/deepmind-research",
+    ),
     "shift": ("Put the shift and its table right: cell (i, j) reads distance memory + i - j.", "espnet/espnet#2684"),
     "memory_offset": (
         "Count distances from the first key of the memory: memory + i - j.",

@@ -52,6 +52,24 @@ def all_pages() -> dict[str, Page]:
                 "the chosen cell, hatched cells are the future."
             ),
         ),
+        "heads": Page(
+            "pages/2_Heads.py",
+            _("Heads"),
+            _("Which heads do what?"),
+            _(
+                "A cell is a head: layers down, heads across, one measure at a time. Near a corner of the triangle one "
+                "kind of term decides where a head looks."
+            ),
+        ),
+        "distance": Page(
+            "pages/3_Distance.py",
+            _("Distance"),
+            _("How far does each head look, and what does position alone say?"),
+            _(
+                "Over distance: what the position terms say, and what attention becomes. One line a head, the chosen "
+                "one bold; (d) v_bias is the same for every query."
+            ),
+        ),
         "masking": Page(
             "pages/4_Masking.py",
             _("Masking"),
@@ -83,6 +101,15 @@ def all_pages() -> dict[str, Page]:
             _(
                 "Left of the red wall all keys are equally far away: they share one row of the table. Move the wall "
                 "and see what the head loses."
+            ),
+        ),
+        "memory": Page(
+            "pages/9_Memory.py",
+            _("Memory"),
+            _("What crosses the segment seam?"),
+            _(
+                "How much of its attention each head gives to the cached segment. The first token of a segment has "
+                "hardly anything else to read."
             ),
         ),
         "checkpoint": Page(

@@ -118,13 +118,13 @@ def presets(view: View) -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def long_text(name: str) -> str:
-    """Take the beginning of the validation part of a bundled text; nothing where it is not there."""
+def long_text(name: str, length: int = LONG_TEXT) -> str:
+    """Take the first `length` characters of the validation part of a bundled text; nothing where it is not there."""
     file = ROOT / "data" / name
     if not name or "/" in name or not file.is_file():
         return ""
     text = file.read_text(encoding="utf-8")
-    return text[math.ceil(len(text) * 0.9) :][:LONG_TEXT].strip("\n")
+    return text[math.ceil(len(text) * 0.9) :][:length].strip("\n")
 
 
 def controls(view: View) -> None:

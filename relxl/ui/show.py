@@ -44,11 +44,27 @@ def plain(text: str) -> str:
     return re.sub(r"[\\`*]", "", text)
 
 
-def show(figure: go.Figure, *, key: str, alt: str, table: Callable[[], object] | None = None) -> None:
-    """Show a figure, what it says for those who can not see it, and its numbers (anything tabular) on demand."""
+def show(
+    figure: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    table: Callable[[], object] | None = None,
+    on_pick: Callable[[list], None] | None = None,
+) -> None:
+    """Show a figure, what it says for those who can not see it, and its numbers (anything tabular) on demand.
+
+    `on_pick` is called with the data (customdata) of the point that a person clicks.
+    """
+
+    def picked() -> None:
+        if points := st.session_state[key]["selection"]["points"]:
+            on_pick(points[0]["customdata"])
+
+    picking = {} if on_pick is None else {"on_select": picked, "selection_mode": "points"}
     config = {"displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
     config["toImageButtonOptions"] = {"format": "svg", "filename": f"relxl_{key}"}
-    st.plotly_chart(figure, theme=None, key=key, alt=plain(alt), config=config)
+    st.plotly_chart(figure, theme=None, key=key, alt=plain(alt), config=config, **picking)
     if table is not None and st.toggle(_("Show as table"), key=f"table_{key}"):
         st.dataframe(table(), hide_index=True, height=280)
 

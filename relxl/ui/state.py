@@ -27,6 +27,10 @@ LINK = ("ck", "m", "n", "l", "h", "q", "k", "c", "t", "s", "sq", "sm", "sc", "st
 LINK += ("is", "ia", "it", "iw", "iu", "iv", "iq", "id", "il", "ih", "ie", "ip", "ii", "ig")
 LINK += ("xr", "xd", "xq", "xk", "xm", "xl", "xc", "xe", "xn")
 LINK += ("a", "sg")
+# Of the page Distance: axis, terms, how far, all layers (0 or 1); of the page Memory: segments back from
+# the last.
+LINK += ("dx", "dt", "df", "da", "rs")
+LINK += ("hm",)  # of the page Heads: measure
 LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 

@@ -1,0 +1,159 @@
+"""The figures of the page "Heads": every head as a cell of a grid, and as a dot on a simplex."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+
+from relxl.style import LEGEND, LIGHT, Theme, axis, layout, theme_of
+
+MOST_SPREADS = 8  # columns that leave a cell the room to write its spread
+LABEL_SIZE = (0.16, 0.05)  # of a label on the simplex, over the triangle's side
+
+
+def grid_figure(
+    values: np.ndarray,
+    spread: np.ndarray,
+    chosen: tuple[int, int],
+    title: str,
+    write: Callable[[float], str],
+    ticks: str = "",
+    dark: bool = False,
+) -> go.Figure:
+    """Draw one measure of every head, values [layer head], layers down; its spread stands beside it where it is known.
+
+    `write` says how a number is written in a cell, `ticks` how on the scale, which goes from 0 to the largest. The
+    chosen (layer, head) is outlined. A dot that nobody sees lies on every cell, with (layer, head) as its data.
+    """
+    theme, (n_layer, n_head) = theme_of(dark), values.shape
+    known = np.isfinite(values)
+    top = float(values[known].max(initial=0)) or 1.0
+    wide, figure = n_head <= MOST_SPREADS, go.Figure()
+    bar = {"thickness": 8, "outlinewidth": 0, "tickfont": {"size": 11, "color": theme.faint}, "x": 1.01, "xpad": 4}
+    figure.add_heatmap(
+        z=np.where(known, values, np.nan).astype(np.float32), zmin=0, zmax=top, xgap=2, ygap=2, hoverinfo="skip",
+        colorscale=theme.sequential, colorbar=bar | {"nticks": 5, "tickformat": ticks}, hoverongaps=False,
+    )  # fmt: skip
+    cells = list(np.ndindex(values.shape))
+    text = {it: write(float(values[it])) if known[it] else "–" for it in cells}
+    beside = {it: f"±{write(float(spread[it]))}" if np.isfinite(spread[it]) else "" for it in cells}
+    shades = sample_colorscale(scale_of(theme), [min(max(values[it] / top, 0), 1) if known[it] else 0 for it in cells])
+    for ink in (LIGHT.ink, LIGHT.halo):
+        its = [it for it, shade in zip(cells, shades, strict=True) if readable_ink(shade) == ink]
+        same = {"textfont": {"color": ink}}  # a click would dim what was not clicked
+        figure.add_scatter(
+            x=[head for _layer, head in its], y=[layer for layer, _head in its], mode="text", hoverinfo="skip",
+            text=[f"{text[it]} <span style='font-size:10px'>{beside[it]}</span>" if wide else text[it] for it in its],
+            textfont={"size": 13 if wide else 11, "color": ink}, selected=same, unselected=same,
+        )  # fmt: skip
+    unseen = {"marker": {"opacity": 0}}
+    figure.add_scatter(
+        x=[head for _layer, head in cells], y=[layer for layer, _head in cells], mode="markers",
+        marker={"size": 18, "opacity": 0, "color": theme.ink}, selected=unseen, unselected=unseen,
+        customdata=[[*it, text[it], beside[it]] for it in cells],
+        hovertemplate="L%{customdata[0]}H%{customdata[1]}<br><b>%{customdata[2]}</b> %{customdata[3]}<extra></extra>",
+    )  # fmt: skip
+    for colour, width in ((theme.halo, 6), (theme.accent, 3)):
+        figure.add_shape(
+            type="rect", x0=chosen[1] - 0.47, x1=chosen[1] + 0.47, y0=chosen[0] - 0.45, y1=chosen[0] + 0.45,
+            line={"color": colour, "width": width},
+        )  # fmt: skip
+    row = 56 if n_layer <= 6 else max(420 // n_layer, 24)
+    margin, title = {"l": 40, "r": 8, "t": 48, "b": 8}, {"text": title, "x": 0, "xref": "paper"}
+    title["font"] = {"size": 13, "color": theme.faint}
+    figure.update_layout(layout(theme, height=max(row * n_layer, 200) + 56, margin=margin, title=title))
+    figure.update_layout(dragmode=False, hovermode="closest", hoverdistance=-1)
+    plain = {"showgrid": False, "zeroline": False, "showline": False, "fixedrange": True, "ticks": ""}
+    for axis_of, letter, count, here in (("xaxis", "H", n_head, chosen[1]), ("yaxis", "L", n_layer, chosen[0])):
+        labels = [f"<b>{letter}{place}</b>" if place == here else f"{letter}{place}" for place in range(count)]
+        figure.update_layout({axis_of: axis(theme, **plain) | {"tickvals": list(range(count)), "ticktext": labels}})
+    figure.update_xaxes(side="top", range=[-0.5, n_head - 0.5])
+    figure.update_yaxes(range=[n_layer - 0.5, -0.5])
+    return figure
+
+
+def scale_of(theme: Theme) -> list[list]:
+    """Give the sequential scale in the form that plotly samples."""
+    return [list(stop) for stop in theme.sequential]
+
+
+def readable_ink(shade: str) -> str:
+    """Choose the ink that stands out on a shade, which plotly gives as rgb(r, g, b)."""
+    channels = [float(part) / 255 for part in shade[4:-1].split(",")]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return LIGHT.ink if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else LIGHT.halo
+
+
+def simplex_figure(
+    parts: np.ndarray,
+    negative: np.ndarray,
+    chosen: tuple[int, int],
+    corners: Sequence[str],
+    dark: bool = False,
+) -> go.Figure:
+    """Draw every head as a dot between three corners, parts [layer head corner] that add up to 1, coloured by layer.
+
+    A dot where a share is negative, [layer head] bool, is open. Labels that would cover others are left out; the chosen
+    head always has its own, and a ring.
+    """
+    theme, (n_layer, n_head, _three) = theme_of(dark), parts.shape
+    depth = np.linspace(0.45, 1, n_layer) if n_layer > 1 else [0.8]
+    colours = sample_colorscale(scale_of(theme), depth)
+    labels = labels_of(parts, chosen)
+    shares = "".join(f"<br>{name} <b>%{{{it}:.0%}}</b>" for name, it in zip(corners, "abc", strict=True))
+    figure, same = go.Figure(), {"marker": {"opacity": 1}, "textfont": {"color": theme.ink}}
+    for layer in range(n_layer):
+        content, position, rest = parts[layer].T
+        figure.add_scatterternary(
+            a=content, b=position, c=rest, mode="markers+text", showlegend=False, cliponaxis=False,
+            text=labels[layer], textposition="middle right", textfont={"size": 11, "color": theme.ink},
+            marker={
+                "size": 9, "color": colours[layer], "line": {"color": colours[layer], "width": 1.5},
+                "symbol": ["circle-open" if it else "circle" for it in negative[layer]],
+            },
+            selected=same, unselected=same,
+            customdata=[[layer, head] for head in range(n_head)],
+            hovertemplate=f"L{layer}H%{{customdata[1]}}{shares}<extra></extra>",
+        )  # fmt: skip
+        figure.add_scatterternary(
+            a=[None], b=[None], c=[None], mode="markers", name=f"L{layer}",
+            marker={"size": 9, "color": colours[layer]},
+        )  # fmt: skip
+    ring = parts[chosen]
+    figure.add_scatterternary(
+        a=[ring[0]], b=[ring[1]], c=[ring[2]], mode="markers", showlegend=False, hoverinfo="skip", cliponaxis=False,
+        marker={"size": 17, "color": "rgba(0,0,0,0)", "line": {"color": theme.accent, "width": 2.5}},
+    )  # fmt: skip
+    lines = {"gridcolor": theme.grid, "linecolor": theme.faint, "ticks": "", "tickvals": [0.25, 0.5, 0.75]}
+    lines |= {"showticklabels": False, "min": 0}
+    sides = {
+        side: {**lines, "title": {"text": name, "font": {"size": 13, "color": theme.ink}}}
+        for side, name in zip(("aaxis", "baxis", "caxis"), corners, strict=True)
+    }
+    figure.update_layout(
+        layout(theme, height=400, margin={"l": 56, "r": 64, "t": 56, "b": 36}, showlegend=True, hovermode="closest"),
+        ternary={"sum": 1, "bgcolor": "rgba(0,0,0,0)", **sides},
+        legend=LEGEND | {"y": 1.12, "itemclick": False, "itemdoubleclick": False},
+        dragmode=False,
+    )
+    return figure
+
+
+def labels_of(parts: np.ndarray, chosen: tuple[int, int]) -> np.ndarray:
+    """Name the dots whose labels cover no other label and no other dot, the chosen one and the corners' next first."""
+    n_layer, n_head, _three = parts.shape
+    x, y = parts[..., 2] + parts[..., 0] / 2, parts[..., 0] * np.sqrt(3) / 2
+    wide, high = LABEL_SIZE
+    labels = np.full((n_layer, n_head), "", object)
+    order = sorted(np.ndindex(n_layer, n_head), key=lambda it: (it != chosen, -np.nan_to_num(parts[it]).max()))
+    written: list[tuple[int, int]] = []
+    for it in order:
+        if not np.isfinite(parts[it]).all():
+            continue
+        clear = all(abs(x[it] - x[other]) > wide or abs(y[it] - y[other]) > high for other in written)
+        right = (x - x[it] > 0) & (x - x[it] < wide) & (np.abs(y - y[it]) < high / 2)
+        if it == chosen or (clear and not right.any()):
+            labels[it] = f"&nbsp;&nbsp;<b>L{it[0]}H{it[1]}</b>" if it == chosen else f"L{it[0]}H{it[1]}"
+            written.append(it)
+    return labels
