@@ -13,7 +13,7 @@ top = st.container()
 sections.picture(view, span, controls)
 with top:
     sections.presets(view)
-    sections.controls()
+    sections.controls(span)
 st.markdown(sections.finding(view, span))
 sections.explanation(view, span)
 ui.let_paint()

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -146,13 +145,15 @@ def repeat_scores(model: TransformerXL | CanonicalModel) -> HeadScores:
     """Measure a language model on random tokens that come twice, the second time as queries: [layer head] a measure.
 
     Its "induction" is what a head gives to the token after the earlier copy, and nothing but that copy can tell where
-    that is. A round is half a training segment, at most LONGEST_PERIOD and the vocabulary.
+    that is. A round is half a training segment, at most LONGEST_PERIOD, the vocabulary and what the model's window
+    sees; the first one is memory, where the model can have one.
     """
     config = model.config
-    period = max(1, min(LONGEST_PERIOD, config.segment_len // 2, config.n_token))
-    keys = np.stack([repeated_sequence(config.n_token, period, seed) for seed in range(SEQUENCES)])
+    period = min(LONGEST_PERIOD, config.segment_len // 2, config.n_token)
+    mem_len = period if config.piecewise else 0
+    period = max(1, min(period, (model.rule_at(mem_len).window or LONGEST_PERIOD + 1) - 1))
     scores = []
-    for sequence in keys:
-        trace = run(model, torch.tensor(sequence[None]))
-        scores.append(stack_layers([layer_scores(trace, layer, period) for layer in range(config.n_layer)]))
+    for seed in range(SEQUENCES):
+        sequence = torch.tensor(repeated_sequence(config.n_token, period, seed)[None])
+        scores.append(trace_scores(run(model, sequence, min(mem_len, period)), period))
     return merge(*scores)

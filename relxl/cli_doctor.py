@@ -6,6 +6,8 @@ from pathlib import Path
 
 from relxl.cli_open import add_checkpoint, open_chosen, run_on_hidden
 
+SMALL = 1 << 24  # parameters of a model whose products are so small that threads only wait for one another
+
 
 def add_doctor(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("doctor", help="say what is wrong with a checkpoint, where, and what to try")
@@ -37,12 +39,16 @@ def add_doctor(commands: argparse._SubParsersAction) -> None:
 
 def run_doctor(options: argparse.Namespace) -> int:
     """Examine a checkpoint: exit code 0, 1 where something is as bad as --fail-on, 2 where it can not be opened."""
+    import torch
+
     from relxl.doctor.capture import read_reference
     from relxl.doctor.registry import examine_each
     from relxl.doctor.report import Report, as_json, as_junit, as_test, as_text
     from relxl.files import write_atomic
 
     checkpoint = open_chosen(options)
+    if checkpoint.n_parameters < SMALL:
+        torch.set_num_threads(1)
     trace, read, noise = run_on(checkpoint, options)
     reference = read_reference(options.reference) if options.reference else None
     checks = tuple(examine_each(checkpoint, trace, reference, noise))

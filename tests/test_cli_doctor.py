@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from relxl.bench.doctor_subjects import FIXTURES
@@ -16,6 +17,14 @@ from relxl.cli import main
 from tests.conftest import ROOT
 
 LEAKY = ROOT / "checkpoints/shakespeare-leaky"
+
+
+@pytest.fixture(autouse=True)
+def same_threads():
+    """Give back the threads that the command takes from small models."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

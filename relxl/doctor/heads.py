@@ -10,6 +10,7 @@ ONE_KEY = 0.95  # mean attention of all queries to one and the same key; the lar
 UNIFORM = 0.995  # entropy over that of equal weights; the largest of healthy models is 0.956
 ONE_EACH = 0.995  # mean of the largest weight of a row; the largest of healthy models is 0.923
 ALIKE = 0.999  # correlation of two heads' weights around their row means; the largest of healthy models is 0.82
+AS_SHARP = 0.1  # logarithm of how much sharper one head of two may be than the other
 LEAST_KEYS = 4  # visible keys that a row must have to count
 LEAST_ROWS = 8
 
@@ -91,8 +92,10 @@ def doubles(layer: int, probs: np.ndarray, allowed: np.ndarray) -> list[Finding]
     centred = np.where(allowed, probs - probs.sum(-1, keepdims=True) / allowed.sum(-1, keepdims=True), 0)
     flat = centred.reshape(len(centred), -1)
     size = np.linalg.norm(flat, axis=-1)
-    flat = flat / np.where(size > 0, size, 1)[:, None]
-    correlation = np.triu(flat @ flat.T, 1)
+    size = np.where(size > 0, size, 1)
+    flat = flat / size[:, None]
+    alike = np.abs(np.log(size[:, None] / size)) < AS_SHARP  # a flatter copy of a head correlates too
+    correlation = np.triu(flat @ flat.T, 1) * alike
     found = []
     for one, other in zip(*np.nonzero(correlation > ALIKE), strict=True):
         value = float(correlation[one, other])

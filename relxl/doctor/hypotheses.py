@@ -104,6 +104,7 @@ def remapped(attn: RelativeAttention, shift: str) -> Mapped:
 
 def hypotheses(checkpoint: Checkpoint, model: CanonicalModel, query_len: int, key_len: int) -> Iterator[Hypothesis]:
     """Give every model that this one may have been meant to be, the simplest first."""
+    yield from other_settings(checkpoint)  # first: of two that explain the same, this one can be answered
     for group, words, change in attention_changes(model, query_len, key_len):
         yield Hypothesis(group, words, with_attention(model, change), change)
     first = model.layers[0].attn
@@ -119,7 +120,6 @@ def hypotheses(checkpoint: Checkpoint, model: CanonicalModel, query_len: int, ke
         scaled = scaled_input(model, factor)
         if scaled is not None:
             yield Hypothesis("input_scale", f"the embedding {words}", scaled)
-    yield from other_settings(checkpoint)
 
 
 def attention_changes(

@@ -11,7 +11,8 @@ from relxl.doctor.finding import Finding, Kind
 from relxl.masking import MaskRule, fill_margin, forbidden_mass
 from relxl.trace import NO_TOKEN, Trace
 
-TESTED = 20  # tokens that are changed one by one, and rows and memory of each layer: a leak shows in the first of them
+LONGEST_WINDOW = 256  # keys up to which the far end of a window is tested too
+TESTED = 12  # tokens that are changed one by one, and rows and memory of each layer: a leak shows in the first of them
 LEAK = 1e-6  # probability on forbidden keys that rounding does not make; -inf and the families' fills leave exactly 0
 NEAR = 20.0  # nats between the best visible and the best forbidden score: exp(-20) = 2e-9; NeMo's -1e4 leaves 9,990
 UNWRITTEN_SHARE = 0.1  # attention on memory that nobody wrote from which on it is more than a note
@@ -119,7 +120,9 @@ def check_causality(case: Case) -> list[Finding]:
     if not case.causal:
         return []
     trace = case.trace
-    past, ahead = min(trace.mem_len, TESTED), min(trace.query_len, TESTED)
+    reach = trace.rule.window or 0
+    past = min(trace.mem_len, max(TESTED, reach if reach <= LONGEST_WINDOW else 0))
+    ahead = min(trace.query_len, TESTED)
     window = slice(trace.mem_len - past, trace.mem_len + ahead)
     hidden = [x[:1, window] for x in trace.hidden]
     found = []

@@ -18,6 +18,8 @@ STRUCTURE = 1.05  # largest singular value over that of noise: fixtures (noise) 
 SURE = 5.0  # standard errors of a standard deviation or kurtosis; the bundled models miss every law by 7 or more
 KURTOSIS = {"normal": 3.0, "uniform": 1.8}
 KURTOSIS_ERROR = {"normal": math.sqrt(24.0), "uniform": math.sqrt(1.05)}  # over the root of the count
+MOST_ROWS = 2048  # rows of a large matrix that stand for all of it
+PIECE = 1 << 20  # numbers measured at once
 MOST_OF = 0.5  # share of matrices that look as drawn from which on the whole model does
 FEWEST = 3
 LISTED = 6
@@ -103,12 +105,11 @@ def check_numbers(case: Case) -> list[Finding]:
             cells = (~value.isfinite()).nonzero()[:LISTED].tolist()
             found.append(NOT_FINITE.at(tensor=name, nan=nan, infinite=infinite, n=n, evidence={"first": cells}))
             continue
-        size = value.abs().float()
-        largest, least = float(size.max()), denormal_below(value.dtype)
+        largest, least = float(value.abs().max()), denormal_below(value.dtype)
         if largest > HUGE:
-            cells = (size > HUGE).nonzero()[:LISTED].tolist()
+            cells = (value.abs() > HUGE).nonzero()[:LISTED].tolist()
             found.append(EXTREME.at(tensor=name, largest=largest, limit=HUGE, evidence={"first": cells}))
-        share = float(((size > 0) & (size < least)).sum()) / n
+        share = sum(int(((piece != 0) & (piece.abs() < least)).sum()) for piece in value.flatten().split(PIECE)) / n
         if share > DENORMAL_SHARE:
             found.append(DENORMAL.at(tensor=name, share=share, least=least, evidence={"count": round(share * n)}))
     return found
@@ -150,6 +151,8 @@ def law_of(matrix: Tensor) -> tuple[str, dict[str, float]] | None:
     Its moments must be the law's within SURE standard errors, and its largest singular value that of noise:
     std (sqrt(rows) + sqrt(columns)), Bai and Yin 1988.
     """
+    laws_of_all = laws(*matrix.shape)
+    matrix = matrix[:: max(len(matrix) // MOST_ROWS, 1)]
     n = matrix.numel()
     rows, columns = matrix.shape
     if n < SMALLEST:
@@ -159,7 +162,7 @@ def law_of(matrix: Tensor) -> tuple[str, dict[str, float]] | None:
     if not std > 0 or not math.isfinite(std) or abs(mean) > SURE * std / math.sqrt(n):
         return None
     kurtosis = float(((values - mean) / std).pow(4).mean())
-    for name, (shape, wanted) in laws(rows, columns).items():
+    for name, (shape, wanted) in laws_of_all.items():
         std_error = math.sqrt((KURTOSIS[shape] - 1) / 4 / n)
         fits = abs(std / wanted - 1) < SURE * std_error
         if fits and abs(kurtosis - KURTOSIS[shape]) < SURE * KURTOSIS_ERROR[shape] / math.sqrt(n):

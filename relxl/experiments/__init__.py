@@ -7,5 +7,6 @@ cost              the explicit position tensor beside the table projected first:
 max_len           what a max_len does to a score matrix and to a table: distances, the wall, the rows that were trained
 max_len_losses    what a trained model loses or gains beyond the training length, by how its positions are read
 max_len_variants  the ways of running a model that are compared, by name
+memory            a text read segment by segment, and what a shorter memory costs
 max_len_cli       the command `sweep max-len`
 """

@@ -74,8 +74,10 @@ def profile_figure(
             xanchor="left", yshift=26,
         )  # fmt: skip
         figure.update_xaxes(axis(theme, **distance_axis(*span, log, 9)), **at)
-        figure.update_yaxes(axis(theme, exponentformat="e", nticks=6, range=shared_range(panels, panel, span)), **at)
-        if place % columns == 0:
+        figure.update_yaxes(
+            axis(theme, exponentformat="e", nticks=6, range=shared_range(panels, panel, span, head)), **at
+        )
+        if place % columns == 0 and panel.unit == "score":
             figure.update_yaxes(title_text=_("score round its mean"), title_standoff=4, **at)
         if place + columns >= len(panels):
             figure.update_xaxes(title_text=distance_title(np.array(span)), title_standoff=6, **at)
@@ -93,14 +95,19 @@ def profile_figure(
     return figure
 
 
-def shared_range(panels: Sequence[Profile], panel: Profile, span: tuple[int, int]) -> list[float] | None:
-    """Give the range of all panels of a panel's unit, a tenth of it left free; None without a finite number."""
+def shared_range(panels: Sequence[Profile], panel: Profile, span: tuple[int, int], head: int) -> list[float] | None:
+    """Give the range of all panels of a panel's unit, curves and band, with some room; None without a finite number."""
     low, high = np.inf, -np.inf
     for other in panels:
         if other.unit == panel.unit:
-            shown = other.curves[:, (other.distance >= span[0]) & (other.distance <= span[1])]
-            shown = shown[np.isfinite(shown)]
-            low, high = min(low, shown.min(initial=np.inf)), max(high, shown.max(initial=-np.inf))
+            drawn = (other.distance >= span[0]) & (other.distance <= span[1])
+            shown = [other.curves[:, drawn]]
+            if other.spread is not None:
+                bold, spread = other.curves[head, drawn], other.spread[drawn]
+                shown += [np.maximum(bold - spread, 0 if other.unit == "probability" else -np.inf), bold + spread]
+            for values in shown:
+                values = values[np.isfinite(values)]
+                low, high = min(low, values.min(initial=np.inf)), max(high, values.max(initial=-np.inf))
     if not low <= high:
         return None
     room = 0.06 * (high - low) or 1.0
@@ -170,10 +177,10 @@ def reach_figure(heads: Sequence[Reach], chosen: str, colour: str, alone: str, l
         line={"color": translucent(theme.faint, 0.5), "width": 2}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
     kinds = [
-        (most, _("90 % of its attention"), {"symbol": "circle-open", "color": theme.ink, "size": 7}),
+        (most, _("90 %"), {"symbol": "circle-open", "color": theme.ink, "size": 7}),
         (half, _("half of its attention"), {"symbol": "circle", "color": theme.ink, "size": 8}),
         (by_position, alone, {"symbol": "diamond", "color": colour, "size": 7}),
-        (half_life, _("half-life of the curve"), {"symbol": "line-ew-open", "color": colour, "size": 9}),
+        (half_life, _("half-life of v_bias"), {"symbol": "line-ew-open", "color": colour, "size": 9}),
     ]
     for values, name, marker in kinds:
         if not np.isfinite(values).any():
@@ -193,7 +200,7 @@ def reach_figure(heads: Sequence[Reach], chosen: str, colour: str, alone: str, l
     figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN | {"b": 56}))
     figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=x, ticktext=labels, tickangle=-90))
     figure.update_xaxes(range=[-0.7, len(heads) - 0.3], tickfont={"size": 11})
-    figure.update_yaxes(axis(theme, _("distance, tokens"), **distance_axis(0, top, log)))
+    figure.update_yaxes(axis(theme, _("distance, tokens"), **distance_axis(0, round(1.1 * top) + 1, log)))
     return figure
 
 
@@ -211,7 +218,7 @@ def within_figure(
         (head, name, {"color": theme.ink, "width": 2.5}),
         (alone, alone_name, {"color": colour, "width": 2, "dash": "dash"}),
     ):
-        low, high = np.nanquantile(values, [0.1, 0.9], axis=0)
+        low, high = np.quantile(values, [0.1, 0.9], axis=0)
         figure.add_scatter(
             x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), fill="toself", mode="lines",
             line={"width": 0}, fillcolor=translucent(line["color"], 0.12), hoverinfo="skip", showlegend=False,
@@ -244,10 +251,12 @@ def every_head_figure(
     pick = np.unique(np.abs(places(distance, log)[None] - grid[:, None]).argmin(1))
     across = 0.86 * (places(distance[pick], log) - ends[0]) / max(ends[1] - ends[0], 1e-9) - 0.43
     shown = finite(curves[:, :, pick].astype(float))
-    with np.errstate(invalid="ignore"):
-        middle = (np.nanmax(curves, -1) + np.nanmin(curves, -1)) / 2
-        size = np.nanmax(np.abs(curves - middle[..., None]), axis=(1, 2)) if curves.size else np.ones(n_layer)
-    size = np.where(np.isfinite(size) & (size > 0), size, 1.0)
+    real = np.isfinite(curves)
+    there = real.any(-1)
+    high = np.where(there, curves.max(-1, initial=-np.inf, where=real), 0)
+    low = np.where(there, curves.min(-1, initial=np.inf, where=real), 0)
+    middle, half = (high + low) / 2, (high - low) / 2
+    size = np.where(half.max(1) > 0, half.max(1), 1.0)  # of each layer
     for bold in (False, True):
         x, y, text, data = [], [], [], []
         for layer in range(n_layer):

@@ -9,6 +9,9 @@ from plotly.colors import sample_colorscale
 from relxl.style import LEGEND, LIGHT, Theme, axis, layout, theme_of
 
 MOST_SPREADS = 8  # columns that leave a cell the room to write its spread
+MANY_DOTS = 64  # above it dots are smaller
+NAMED_LAYERS = 6  # in the legend, from the first to the last
+BESIDE = " ".join(("middle", "right"))  # plotly's words, which nobody reads
 LABEL_SIZE = (0.16, 0.05)  # of a label on the simplex, over the triangle's side
 
 
@@ -102,29 +105,35 @@ def simplex_figure(
     colours = sample_colorscale(scale_of(theme), depth)
     labels = labels_of(parts, chosen)
     shares = "".join(f"<br>{name} <b>%{{{it}:.0%}}</b>" for name, it in zip(corners, "abc", strict=True))
+    size = 9 if n_layer * n_head <= MANY_DOTS else 6
+    named = set(np.linspace(0, n_layer - 1, min(n_layer, NAMED_LAYERS)).round().astype(int).tolist())
     figure, same = go.Figure(), {"marker": {"opacity": 1}, "textfont": {"color": theme.ink}}
     for layer in range(n_layer):
         content, position, rest = parts[layer].T
         figure.add_scatterternary(
             a=content, b=position, c=rest, mode="markers+text", showlegend=False, cliponaxis=False,
-            text=labels[layer], textposition="middle right", textfont={"size": 11, "color": theme.ink},
+            text=labels[layer], textposition=BESIDE, textfont={"size": 11, "color": theme.ink},
             marker={
-                "size": 9, "color": colours[layer], "line": {"color": colours[layer], "width": 1.5},
+                "size": size, "color": colours[layer], "line": {"color": colours[layer], "width": 1.5},
                 "symbol": ["circle-open" if it else "circle" for it in negative[layer]],
             },
             selected=same, unselected=same,
             customdata=[[layer, head] for head in range(n_head)],
             hovertemplate=f"L{layer}H%{{customdata[1]}}{shares}<extra></extra>",
         )  # fmt: skip
-        figure.add_scatterternary(
-            a=[None], b=[None], c=[None], mode="markers", name=f"L{layer}",
-            marker={"size": 9, "color": colours[layer]},
-        )  # fmt: skip
+        if layer in named:
+            figure.add_scatterternary(
+                a=[None], b=[None], c=[None], mode="markers", name=f"L{layer}",
+                marker={"size": 9, "color": colours[layer]},
+            )  # fmt: skip
     ring = parts[chosen]
     figure.add_scatterternary(
-        a=[ring[0]], b=[ring[1]], c=[ring[2]], mode="markers", showlegend=False, hoverinfo="skip", cliponaxis=False,
+        a=ring[:1], b=ring[1:2], c=ring[2:], mode="markers+text", showlegend=False, hoverinfo="skip", cliponaxis=False,
+        text=[f"&nbsp;<b>L{chosen[0]}H{chosen[1]}</b>"], textposition=BESIDE,
+        textfont={"size": 12, "color": theme.ink}, selected=same, unselected=same,
         marker={"size": 17, "color": "rgba(0,0,0,0)", "line": {"color": theme.accent, "width": 2.5}},
     )  # fmt: skip
+    corner = {"orientation": "v", "x": -0.04, "y": 1, "yanchor": "top"}  # which no dot reaches
     lines = {"gridcolor": theme.grid, "linecolor": theme.faint, "ticks": "", "tickvals": [0.25, 0.5, 0.75]}
     lines |= {"showticklabels": False, "min": 0}
     sides = {
@@ -132,16 +141,19 @@ def simplex_figure(
         for side, name in zip(("aaxis", "baxis", "caxis"), corners, strict=True)
     }
     figure.update_layout(
-        layout(theme, height=400, margin={"l": 56, "r": 64, "t": 56, "b": 36}, showlegend=True, hovermode="closest"),
+        layout(theme, height=400, margin={"l": 40, "r": 48, "t": 36, "b": 36}, showlegend=True, hovermode="closest"),
         ternary={"sum": 1, "bgcolor": "rgba(0,0,0,0)", **sides},
-        legend=LEGEND | {"y": 1.12, "itemclick": False, "itemdoubleclick": False},
+        legend=LEGEND | corner | {"itemclick": False, "itemdoubleclick": False},
         dragmode=False,
     )
     return figure
 
 
 def labels_of(parts: np.ndarray, chosen: tuple[int, int]) -> np.ndarray:
-    """Name the dots whose labels cover no other label and no other dot, the chosen one and the corners' next first."""
+    """Name the dots whose labels cover no other label and no other dot, those near a corner first.
+
+    The chosen one has its room, and no label here.
+    """
     n_layer, n_head, _three = parts.shape
     x, y = parts[..., 2] + parts[..., 0] / 2, parts[..., 0] * np.sqrt(3) / 2
     wide, high = LABEL_SIZE
@@ -154,6 +166,6 @@ def labels_of(parts: np.ndarray, chosen: tuple[int, int]) -> np.ndarray:
         clear = all(abs(x[it] - x[other]) > wide or abs(y[it] - y[other]) > high for other in written)
         right = (x - x[it] > 0) & (x - x[it] < wide) & (np.abs(y - y[it]) < high / 2)
         if it == chosen or (clear and not right.any()):
-            labels[it] = f"&nbsp;&nbsp;<b>L{it[0]}H{it[1]}</b>" if it == chosen else f"L{it[0]}H{it[1]}"
+            labels[it] = "" if it == chosen else f"L{it[0]}H{it[1]}"
             written.append(it)
     return labels

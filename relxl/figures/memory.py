@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from relxl.figures.distance import distance_axis, places
-from relxl.figures.max_len import Series, add_curves
+from relxl.figures.max_len import Series, add_curves, position_figure
 from relxl.figures.ticks import token_ticks
 from relxl.language import _
 from relxl.style import COLOURS, DARK, LEGEND, LIGHT, MONO, axis, layout, percent, plot_text, theme_of, translucent
@@ -56,7 +57,7 @@ def queries_figure(
     theme, figure = theme_of(dark), go.Figure()
     x = first + np.arange(len(even))
     shown = [
-        (mass.mean(0), _("mean of all heads of the layer"), {"color": theme.faint, "width": 1.5}),
+        (mass.mean(0), _("layer {n}, mean").format(n=layer), {"color": theme.faint, "width": 1.5}),
         (mass[head], f"L{layer}H{head}", {"color": theme.ink, "width": 2.5}),
     ]
     for values, name, line in shown:
@@ -65,7 +66,7 @@ def queries_figure(
             hovertemplate=_("query %{x}") + "<br><b>%{y:.1%}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
-        x=x, y=even, mode="lines", name=_("looking everywhere alike"),
+        x=x, y=even, mode="lines", name=_("spread evenly"),
         line={"color": COLOURS[1], "width": 1.5, "dash": "dash"},
         hovertemplate=_("query %{x}") + "<br><b>%{y:.1%}</b><extra>%{fullData.name}</extra>",
     )  # fmt: skip
@@ -115,19 +116,37 @@ def slot_ticks(tokens: Sequence[str], most: int = 72) -> dict:
 
 
 def token_loss_figure(losses: Mapping[str, np.ndarray], tokens: Sequence[str], dark: bool = False) -> go.Figure:
-    """Draw the loss on the token after each query of a segment, name -> [query]; nats."""
-    theme, figure = theme_of(dark), go.Figure()
-    colours = (theme.ink, COLOURS[1])
-    for place, (name, values) in enumerate(losses.items()):
+    """Draw the loss on the token after each query of a segment, with memory and without, and what is saved so far.
+
+    losses: name -> [query], the first with memory; nats.
+    """
+    theme = theme_of(dark)
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08, row_heights=[3, 2])
+    lines = ({"color": theme.ink, "width": 2}, {"color": COLOURS[1], "width": 2, "dash": "dot"})
+    labels = [plot_text(token) for token in tokens]
+    for (name, values), line in zip(losses.items(), lines, strict=True):
         figure.add_scatter(
-            x=np.arange(len(values)), y=values, mode="lines", name=name,
-            line={"color": colours[place], "width": 2, "dash": ("solid", "dot")[place]},
-            customdata=[plot_text(token) for token in tokens],
+            y=values, mode="lines", name=name, line=line, customdata=labels, row=1, col=1,
             hovertemplate=_("after query %{x}") + " %{customdata}<br><b>%{y:.3f}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
-    figure.update_layout(layout(theme, height=250, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
-    figure.update_xaxes(axis(theme, _("query"), zeroline=False, **slot_ticks(tokens)))
-    figure.update_yaxes(axis(theme, _("loss, nats per token"), rangemode="tozero"))
+    with_memory, without = losses.values()
+    figure.add_scatter(
+        y=np.cumsum(without - with_memory), mode="lines", fill="tozeroy", showlegend=False, row=2, col=1,
+        line={"color": COLOURS[2], "width": 2}, fillcolor=translucent(COLOURS[2], 0.2),
+        hovertemplate=_("up to query %{x}") + "<br><b>%{y:.3f}</b><extra></extra>",
+    )  # fmt: skip
+    figure.update_layout(layout(theme, height=340, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
+    figure.update_xaxes(axis(theme, zeroline=False, **slot_ticks(tokens)))
+    figure.update_xaxes(title_text=_("query"), row=2, col=1)
+    figure.update_yaxes(axis(theme, _("loss, nats per token"), rangemode="tozero"), row=1, col=1)
+    figure.update_yaxes(axis(theme, _("saved so far, nats"), nticks=4), row=2, col=1)
+    return figure
+
+
+def memory_position_figure(curves: Mapping[str, Series], dark: bool = False) -> go.Figure:
+    """Draw the loss against the position in the segment, a curve a memory; the band is two standard errors."""
+    figure = position_figure(curves, None, dark)
+    figure.update_yaxes(title_text=_("loss, nats per token"))
     return figure
 
 
@@ -143,7 +162,9 @@ def memory_loss_figure(curve: Series, trained: int | None, effective: int, dark:
     )  # fmt: skip
     figure.data[0].update(fillcolor=translucent(theme.ink, 0.14))
     marks = {_("training"): trained, _("enough"): effective}
-    if trained == effective:
+    if effective == lengths.max():  # nobody knows yet
+        marks = {_("training"): trained}
+    elif trained == effective:
         marks = {_("training, and enough"): trained}
     for name, place in marks.items():
         if place is not None and lengths.min() <= place <= lengths.max():

@@ -11,9 +11,11 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     show.py         figures with their table twin, the proof badge, text from outside
     jobs.py         long work: its button, progress, cancel, and the result that is kept
     score_terms.py  the sections of the page "Score terms"
+    distance.py     the picture of the page "Distance"; distance_reach.py belongs to it
     masking.py      the rule and the picture of the page "Masking"; mask_gallery and mask_leaks.py belong to it
     init_scale.py   the sections of the page "Initialisation"
     max_len.py      the sections of the page "Max len"; max_len_table and max_len_losses.py belong to it
+    memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 

@@ -23,6 +23,7 @@ from relxl.weights_only import USUAL, reach, v_bias_curves
 
 FAR = (1, 2, 4)  # times the training length
 FARTHEST = 4096
+FEWEST = 4  # queries that a mean is drawn for, where there are many
 POSITION = {"learned": "v_bias", "sinusoid": "v_bias", "absolute": "position_position"}  # what position alone says
 
 
@@ -57,12 +58,13 @@ def kept_controls() -> Controls:
     return Controls(axis.value == "log", terms.value == "all", far.value)
 
 
-def controls() -> None:
+def controls(span: Span) -> None:
     """Draw axis, terms and how far, in one row."""
+    times = _("{n}×") if span.trained is None else _("{n}× training")
     names = {
         "dx": (_("Distance axis"), {"log": _("logarithmic"), "lin": _("linear")}),
         "dt": (_("Terms"), {"position": _("terms of position"), "all": _("all terms")}),
-        "df": (_("How far"), {far: _("{n}× training").format(n=far) for far in FAR}),
+        "df": (_("How far"), {far: times.format(n=far) for far in FAR}),
     }
     with st.container(horizontal=True, gap="medium"):
         for name, (label, options) in names.items():
@@ -107,7 +109,7 @@ def cached_profiles(source: Source, layer: int) -> dict[str, DistanceProfile]:
     shown = cached_heads(source, layer)
     mask = shown.head(0).mask
     terms = {name: diagnostics.row_centred(term[0], mask) for name, term in shown.terms.items()}
-    terms |= {"probability": shown.probs[0]}
+    terms |= {"sum": diagnostics.row_centred(shown.logits[0], mask), "probability": shown.probs[0]}
     return {name: diagnostics.distance_profile(values, shown.distance, mask) for name, values in terms.items()}
 
 
@@ -151,7 +153,7 @@ def presets(view: View) -> None:
 def picture(view: View, span: Span, wanted: Controls) -> None:
     """Show terms and probability over distance: every head of the layer, the chosen one bold with its spread."""
     profiles, curves = cached_profiles(view.source, view.layer), curves_of(view, view.layer, span)
-    names = [*view.looks, "probability"] if wanted.everything else [*position_terms(view), "probability"]
+    names = [*view.looks, "sum", "probability"] if wanted.everything else [*position_terms(view), "probability"]
     panels = [panel_of(view, name, profiles[name], curves, span) for name in names]
     drawn = span.low if span.low < 0 else 0, span.high
     figure = figures.profile_figure(panels, drawn, view.head, marks_of(view, span), span.trained, wanted.log, view.dark)
@@ -161,20 +163,26 @@ def picture(view: View, span: Span, wanted: Controls) -> None:
 def position_terms(view: View) -> list[str]:
     """Name the terms of the position, the one that no content has a part in first."""
     if view.checkpoint.config.positions == "absolute":
-        return ["position_position", "content_position", "position_content"]
+        return ["position_position", "content_position"]
     return ["v_bias", "content_position"]
 
 
 def panel_of(view: View, name: str, profile: DistanceProfile, curves: np.ndarray | None, span: Span) -> figures.Profile:
     """Lay out one panel; v_bias comes from the weights, and so goes on where the text ends."""
-    if name == "probability":
-        spread = profile.std[view.head]
-        return figures.Profile(_("attention probability"), name, "", profile.distance, profile.mean, spread)
-    look = view.looks[name]
-    title, unit = f"({look.letter}) {name}", "score"
+    look = view.looks.get(name)
+    title, unit, colour = (name, "score", "") if look is None else (f"({look.letter}) {name}", "score", look.colour)
     if name == "v_bias" and curves is not None:
-        return figures.Profile(title, unit, look.colour, span.distances, centred(curves, span))
-    return figures.Profile(title, unit, look.colour, profile.distance, profile.mean, profile.std[view.head])
+        return figures.Profile(title, unit, colour, span.distances, centred(curves, span))
+    if look is None:
+        title, unit = {"sum": (_("sum"), "score"), "probability": (_("attention probability"), name)}[name]
+    often = profile.count >= fewest(view)
+    mean, std = profile.mean[:, often], profile.std[view.head, often]
+    return figures.Profile(title, unit, colour, profile.distance[often], mean, std)
+
+
+def fewest(view: View) -> int:
+    """Say how many queries must have a key at a distance for their mean to be drawn."""
+    return FEWEST if len(view.all_heads.mask) >= 4 * FEWEST else 1
 
 
 def centred(curves: np.ndarray, span: Span) -> np.ndarray:
@@ -212,7 +220,8 @@ def explanation(view: View, span: Span) -> None:
     else:
         text.append(_("Terms are averaged round the mean of their row, since a softmax sees no more."))
     queries = len(view.all_heads.mask)
-    text.append(_("A band is one standard deviation over the queries that have such a key."))
+    words = _("A band is one standard deviation over the queries that have such a key, where {n} or more do.")
+    text.append(words.format(n=fewest(view)))
     if queries < view.trace.query_len:
         text.append(_("The last {n} queries of the text count.").format(n=queries))
     if view.mem_len:

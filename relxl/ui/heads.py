@@ -24,20 +24,19 @@ ALIKE = 6
 
 def picture(view: View, look: Look) -> None:
     """Draw one measure of every head as a grid, and beside it every head between content, position and global."""
-    grid, triangle = st.columns([3, 2], gap="medium")
+    grid, triangle = st.columns([4, 3], gap="medium")
     here = view.layer, view.head
     with grid:
         controls(look)
         shown, mean, spread = look.shown, look.scores.mean[look.measure], look.scores.spread[look.measure]
-        unit = {"share": "%", "nats": _("nats"), "tokens": _("tokens")}[shown.unit]
-        ticks = ".0%" if shown.unit == "share" else ""
-        figure = figures.grid_figure(mean, spread, here, f"{shown.what}, {unit}", shown.short, ticks, view.dark)
+        title, ticks = (f"{shown.what}, %", ".0%") if shown.unit == "share" else (shown.what, "")
+        figure = figures.grid_figure(mean, spread, here, title, shown.short, ticks, view.dark)
         numbers = {"layer": [f"L{layer}" for layer in range(len(mean))]}
         numbers |= {f"H{head}": mean[:, head] for head in range(mean.shape[1])}
         show(figure, key="heads_grid", alt=finding(view, look), table=lambda: numbers, on_pick=choose_head)
     with triangle:
         parts = diagnostics.simplex(look.scores.mean)
-        shares = np.stack([look.scores.mean[name] for name in view.looks])
+        shares = np.stack([look.scores.mean[name] for name in view.looks if name in look.scores.mean])
         corners = corner_names(view)
         figure = figures.simplex_figure(parts, (shares < 0).any(0), here, corners, view.dark)
         table = {"head": names_of(parts)} | {name: parts[..., i].ravel() for i, name in enumerate(corners)}
@@ -51,12 +50,15 @@ def controls(look: Look) -> None:
     with measure:
         kept = keep("hm", look.measure, look.measures)
         st.selectbox(_("Measure"), list(look.measures), format_func=label, **kept.widget)
-    if look.averaged is not None:
-        windows = {1: _("{n} windows").format(n=look.averaged.windows), 0: _("this window")}
+    if look.averaged:
+        windows = _("{n} windows, {text}")
+        names = {
+            place: windows.format(n=found.windows, text=look.averages[place].short)
+            for place, found in look.averaged.items()
+        }
+        names["window"] = _("this window")
         with numbers:
-            st.segmented_control(
-                _("Numbers of"), (1, 0), format_func=windows.get, required=True, key="heads_from", default=1
-            )
+            st.selectbox(_("Numbers of"), list(names), format_func=names.get, key="heads_from")
 
 
 def names_of(values: np.ndarray) -> list[str]:

@@ -42,18 +42,19 @@ class Measure(NamedTuple):
 
 
 class Average(NamedTuple):
-    """Hold a job that is to be had: its key, what it is over, and its work."""
+    """Hold a job that is to be had: its key, what it is over, in short too, and its work."""
 
     key: str
     title: str
+    short: str
     work: partial
 
 
 class Look(NamedTuple):
-    """Hold what the page shows: scores of all heads, those of a job if it has some, and the measure that is drawn."""
+    """Hold what the page shows: scores of all heads, those that jobs have found, and the measure that is drawn."""
 
     scores: HeadScores
-    averaged: HeadScores | None
+    averaged: dict[str, HeadScores]  # by the place in `averages`
     averages: dict[str, Average]
     measures: dict[str, Measure]
     measure: str
@@ -102,9 +103,11 @@ def kept_look(view: View) -> Look:
     """Find out what is shown: of this window at first, of many once a job has read them; and which measure."""
     scores = window_scores(view)
     averages = averages_of(view)
-    averaged = next((found for average in averages.values() if (found := ended(average)) is not None), None)
-    if averaged is not None and st.session_state.get("heads_from", 1):
-        scores = averaged
+    averaged = {place: found for place, it in averages.items() if (found := ended(it)) is not None}
+    if st.session_state.get("heads_from") not in (*averaged, "window"):
+        st.session_state.pop("heads_from", None)  # of another checkpoint
+    if averaged:
+        scores = averaged.get(st.session_state.get("heads_from", next(iter(averaged))), scores)
     known = {name for name, values in scores.mean.items() if np.isfinite(values).any()}
     measures = {name: it for name, it in all_measures(view.looks).items() if name in known}
     measures = measures or dict([next(iter(all_measures(view.looks).items()))])  # a model of NaN has none
@@ -143,15 +146,15 @@ def averages_of(view: View) -> dict[str, Average]:
         if inputs < 2:
             return {}
         title = _("{n} inputs of hidden states").format(n=inputs)
-        return {"inputs": Average(f"heads {view.source}", title, partial(inputs_work, view.source))}
+        return {"inputs": Average(f"heads {view.source}", title, _("all inputs"), partial(inputs_work, view.source))}
     text, memory, window = chosen(text_key(checkpoint), "m", "n")
     mem_len = min(max(checkpoint.config.mem_len, window), LONGEST_MEMORY) if memory else 0
-    texts = {"text": (text, _("this text"))}
+    texts = {"text": (text, _("this text"), _("this text"))}
     name = checkpoint.training.get("text", {}).get("name", "")
     if not isinstance(checkpoint.vocab, IdVocab) and (other := long_text(name, CHARACTERS)):
-        texts["known"] = (other, _("{name}, the part it was not trained on").format(name=name))
+        texts["known"] = (other, _("{name}, the part it was not trained on").format(name=name), name)
     found = {}
-    for place, (words, label) in texts.items():
+    for place, (words, label, short) in texts.items():
         ids = cached_ids(source, words)
         starts, key_len, its_memory = windows_of(len(ids) // 4, window, mem_len)
         if len(starts) < 2:
@@ -160,7 +163,7 @@ def averages_of(view: View) -> dict[str, Average]:
             windows=len(starts), n=key_len - its_memory, tokens=grouped(len(ids) // 4), label=label
         )
         key = f"heads {checkpoint.digest} {source.answers} {window} {mem_len} {sha256(ids).hexdigest()}"
-        found[place] = Average(key, title, partial(atlas_work, source, ids, window, mem_len))
+        found[place] = Average(key, title, short, partial(atlas_work, source, ids, window, mem_len))
     return found
 
 

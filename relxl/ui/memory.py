@@ -149,7 +149,8 @@ def controls(seam: Seam) -> None:
         return
     kept = keep("rs", 0, range(n - 1))
     label = lambda back: _("{i} of {n}").format(i=n - back, n=n)  # noqa: E731
-    st.select_slider(_("Segment of the text"), list(range(n - 2, -1, -1)), format_func=label, **kept.widget)
+    left, _right = st.columns([2, 3])
+    left.select_slider(_("Segment of the text"), list(range(n - 2, -1, -1)), format_func=label, **kept.widget)
 
 
 def what_is_cut(view: View, seam: Seam) -> str:

@@ -39,7 +39,7 @@ def collision(view: View) -> None:
     pairs = diagnostics.colliding_keys(places_of(trace), trace.mem_len)
     text = collision_sentence(trace, tokens, position, pairs, head)
     st.markdown(text)
-    title = _("absolute, L0H{head}: (b) + (d), what the place of a key adds").format(head=head)
+    title = _("absolute, L0H{head}: (b) + (d), what the key’s place adds").format(head=head)
     panels = [panel_of(title, position, terms)]
     if tokens == view.tokens and view.checkpoint.config.positions != "absolute":
         title = _("relative, {head}: (b) + (d), what the distance adds").format(head=view.label)
@@ -83,7 +83,8 @@ def position_terms(terms: HeadTerms) -> np.ndarray:
 
 
 def panel_of(title: str, values: np.ndarray, terms: HeadTerms) -> Panel:
-    return Panel(title, values, Scale("diverging", shared_limit([values], terms.mask), _("score")))
+    values = diagnostics.row_centred(values, terms.mask)
+    return Panel(title, values, Scale("diverging", shared_limit([values], terms.mask), _("score round the row’s mean")))
 
 
 def collision_sentence(trace: Trace, tokens: list[str], position: np.ndarray, pairs: np.ndarray, head: int) -> str:

@@ -13,7 +13,7 @@ from relxl.experiments.max_len import known_reach
 from relxl.experiments.max_len_losses import LengthLoss, loss_rows, loss_table, spread_streams
 from relxl.experiments.memory import MEMORIES, effective_memory, loss_by_memory, segment_starts, token_losses
 from relxl.figures import memory as figures
-from relxl.figures.max_len import Series, position_figure
+from relxl.figures.max_len import Series
 from relxl.figures.shift import grouped
 from relxl.jobs import Progress
 from relxl.language import _
@@ -147,7 +147,7 @@ def draw_measured(rows: Sequence[LengthLoss], trained: int | None, dark: bool) -
         alt = _(
             "Loss against the position in the segment: {a:.3f} without memory at its beginning, {b:.3f} with."
         ).format(a=first[0], b=last[0])
-        figure = position_figure(curves, None, dark)
+        figure = figures.memory_position_figure(curves, dark)
         bins = {name: curve.y for name, curve in curves.items()}
         show(figure, key="loss_positions", alt=alt, table=lambda: {"position": curves[next(iter(curves))].x} | bins)
     st.markdown(text)
