@@ -265,8 +265,8 @@ def test_a_reference_of_the_same_run_agrees_in_any_layout_and_kind():
     for kind in ("probs", "logits"):
         same = captured(subject, lambda model: model, kind)
         turned = {layer: value.permute(2, 3, 0, 1) for layer, value in getattr(same.reference, kind).items()}
-        for reference in (same.reference, replace(same.reference, **{kind: turned})):
-            (finding,) = check_reference(Case(subject.checkpoint, reference=reference))
+        for its in (same.reference, replace(same.reference, **{kind: turned})):
+            (finding,) = check_reference(Case(subject.checkpoint, reference=its))
             assert finding.id == "reference.agrees" and finding.values["largest"] < 1e-5
 
 

@@ -197,16 +197,16 @@ def safe_names(files: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     """
     weights = [name for name, data in files if Path(name).name not in SIDE_FILES]
     if not weights:
-        raise CheckpointError(
-            f"{files[0][0][:80]} holds no weights: give a .safetensors, .pt, .bin, .ckpt or .nemo file as well"
-        )
+        message = _("{name} holds no weights: give a .safetensors, .pt, .bin, .ckpt or .nemo file as well")
+        raise CheckpointError(message.format(name=files[0][0][:80]))
     if len(weights) > 1:  # shards, which an index names
         plain = all(name.replace(".", "").replace("-", "").replace("_", "").isalnum() for name in weights)
         if not plain or len(set(weights)) < len(weights) or len(files) > MOST_ENTRIES:
-            raise CheckpointError(
-                f"{len(weights)} files of weights came, {weights[0][:80]} among them, but shards are named by letters, "
-                "digits, dots, dashes and underscores, each once: give one file, or all shards with their index"
+            message = _(
+                "{n} files of weights came, {name} among them, but shards are named by letters, digits, dots, dashes "
+                "and underscores, each once: give one file, or all shards with their index"
             )
+            raise CheckpointError(message.format(n=len(weights), name=weights[0][:80]))
         return [(Path(name).name, data) for name, data in files]
     suffix = Path(weights[0]).suffix.lower()
     only = f"weights{suffix if suffix in WEIGHTS else '.bin'}"

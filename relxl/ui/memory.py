@@ -20,6 +20,8 @@ from relxl.ui.show import code, show
 from relxl.ui.state import chips, chosen, keep
 from relxl.ui.view import Source, View, cached_checkpoint, cached_trace
 
+LONGEST_WALK = 512  # tokens of a segment; to read as many as there are layers of longer ones takes many seconds
+LARGE = 1 << 18  # cells of a head that one waits for
 MOST_SCORES = 1 << 22  # of the heads that are read at once
 
 
@@ -63,11 +65,21 @@ class Seam:
 
 
 def seam_of(view: View) -> Seam:
-    """Find the segment and its memory; for a model without memory cut the input in the middle."""
+    """Find the segment and its memory, and measure them; for a model without memory cut the input in the middle."""
+    if view.trace.query_len * view.key_len < LARGE:
+        return find_seam(view)
+    with st.spinner(_("Reading {n} tokens").format(n=view.key_len), show_time=True):
+        seam = find_seam(view)
+        cached_mass(seam.part, seam.at, seam.first)
+    return seam
+
+
+def find_seam(view: View) -> Seam:
     if not view.mem_len:
         at = view.key_len // 2
         return Seam(Part(view.source), view.trace, at, at, view.tokens, False)
-    if not view.checkpoint.config.n_token or view.trace.differs is not None:
+    own = not view.checkpoint.config.n_token or view.trace.differs is not None
+    if own or view.trace.query_len > LONGEST_WALK:
         return Seam(Part(view.source), view.trace, view.mem_len, 0, view.tokens, True)
     ids = whole_text(view)
     segment_len = view.trace.query_len

@@ -13,8 +13,8 @@ from relxl.experiments.ablation import Ablation, ablate
 from relxl.figures import mixer as figures
 from relxl.jobs import Progress
 from relxl.language import _
-from relxl.masking import RIGHT_RULE
 from relxl.ui.jobs import show_job
+from relxl.ui.loss import no_loss
 from relxl.ui.show import plain, show
 from relxl.ui.state import choose, keep
 from relxl.ui.view import Mix, Source, View, cached_trace, last_tokens
@@ -60,13 +60,15 @@ def faders(view: View) -> None:
                 st.button(label, key=f"mute_{key}", on_click=choose, kwargs=mute)
                 solo = dict.fromkeys(keys.values(), 0.0) | {key: 1.0}
                 st.button(_("Solo"), key=f"solo_{key}", on_click=choose, kwargs=solo)
-    if view.checkpoint.config.n_token:
+    if reason := no_loss(view):
+        st.caption(reason)
+    else:
         st.markdown(loss_sentence(view))
 
 
 def loss_sentence(view: View) -> str:
     """Say what the mix does to the loss on the text."""
-    rules = (view.trace.rule if view.trace.rule != RIGHT_RULE else RIGHT_RULE,) * view.checkpoint.config.n_layer
+    rules = (view.checkpoint.model.rule_at(0),) * view.checkpoint.config.n_layer
     untouched = replace(view, source=view.source._replace(mix=None)).loss(rules)
     if view.source.mix is None:
         return _("Loss on this text, read as one segment: {loss} nats per token.").format(loss=style.number(untouched))
@@ -109,7 +111,7 @@ def who_makes_the_row(view: View, query: int) -> None:
 def ablation(view: View) -> None:
     """Offer to mute every term of every head in turn, and show what each is worth."""
     config = view.checkpoint.config
-    if not config.n_token or view.key_len - view.mem_len < 3:
+    if no_loss(view) or view.key_len - view.mem_len < 3:
         return
     st.markdown("##### " + _("What each term of each head is worth"))
     source = view.source._replace(mix=None)

@@ -16,10 +16,9 @@ import torch
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
-from relxl.causality import Causality, LayerLeak, causality_test, layer_leaks, model_stages, stage_names
 from relxl.checkpoint import Checkpoint, open_checkpoint
 from relxl.export import read_hidden
-from relxl.masking import RIGHT_RULE, MaskRule
+from relxl.masking import MaskRule
 from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
 from relxl.split import HeadTerms, LayerTerms
@@ -27,7 +26,6 @@ from relxl.trace import MaskedHead, Trace, run, run_hidden
 from relxl.training import token_loss
 
 LAST_QUERIES = 256  # of a long text, all heads at once are looked at for so many queries
-CHANGED_TOKENS = 48  # of a text, so many last tokens are changed in turn by the causality test
 FILLS = -np.logspace(-1, 5, 121)  # finite fills whose leak is drawn
 TOLERANCE = 1e-6  # a leak below it counts as none where a fill is called safe
 RANDOM_FRAMES = 64  # of hidden states that nobody gave
@@ -162,10 +160,6 @@ class View:
         """Give the model's mean loss on the text, read as one segment, under one rule a layer: nats per token."""
         return cached_loss(self.source, rules)
 
-    def causality(self, rules: tuple[MaskRule, ...]) -> tuple[Causality, list[LayerLeak]]:
-        """Change every token of the text's end in turn; give what moved, and what each layer by itself lets in."""
-        return cached_causality(self.source, rules)
-
     def cell(self, query: int, key: int) -> dict[str, np.ndarray]:
         """Explain one cell of the chosen head: what each dimension adds to each term."""
         return cached_trace(self.source).cell(self.layer, self.head, query, key)
@@ -261,7 +255,7 @@ def cached_loss(source: Source, rules: tuple[MaskRule, ...]) -> float:
 
 
 @torch.no_grad()
-def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[MaskRule] = RIGHT_RULE) -> float:
+def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[MaskRule] | None = None) -> float:
     """Give the mean loss of a model on the end of a text, read as one segment; NaN for a single token."""
     tokens = last_tokens(source, LOSS_TOKENS + 1)
     if len(tokens) < 2:
@@ -270,16 +264,6 @@ def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[Ma
     mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
     output = model(tokens[None, :-1], rule=rule, mix=mix)
     return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def cached_causality(source: Source, rules: tuple[MaskRule, ...]) -> tuple[Causality, list[LayerLeak]]:
-    tokens, model = last_tokens(source, CHANGED_TOKENS), cached_trace(source).model
-    forward = model_stages(model, rules)
-    causality = causality_test(forward, tokens, (tokens + 1) % model.config.n_token, stage_names(model))
-    with torch.no_grad():
-        hidden = forward(tokens[None])[:-1]
-    return causality, layer_leaks(model, hidden, min(source.mem_len, len(tokens) // 3), rules)
 
 
 def last_tokens(source: Source, n: int) -> torch.Tensor:
