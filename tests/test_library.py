@@ -106,7 +106,7 @@ def test_an_upload_is_opened_and_looked_at_on_every_page(store, weights):
 @pytest.mark.parametrize("name, data, message", [
     ("empty.pt", b"", "empty"),
     ("page.bin", b"<!DOCTYPE html><html>404</html>", "web page"),
-    ("pointer.bin", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 12\n", "pointer.bin is a git-lfs pointer"),
+    ("pointer.bin", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 12\n", "pointer.bin is a git-lfs"),
     ("bert.safetensors", save({"bert.encoder.layer.0.attention.self.query.weight": torch.ones(2, 2)}), "BERT"),
     ("![x](http://h/t.png).pt", b"no", "pt"),
 ])  # fmt: skip

@@ -173,6 +173,8 @@ def measure_length(browser, address: str, length: int, rounds: int) -> list[dict
 
     row("head", lambda i: timed_view(page, radio(page, f"H{(i + 1) % 8}")))
     row("layer", lambda i: timed_view(page, radio(page, f"L{i % 2 * 2}")))
+    fader = page.get_by_role("slider").first  # (a) content
+    row("fader", lambda i: timed_view(page, lambda: fader.press(("ArrowLeft", "ArrowRight")[i % 2])))
     row("text", lambda i: session.write(text[:-1] + "abcdefghij"[i % 10]))
     view = page.locator(".view").first
     zoom, all_of_it = view.locator("button.in"), view.locator("button.all")

@@ -28,6 +28,8 @@ def sniff(head: bytes, tail: bytes, size: int) -> str:
     """Name what a file is: safetensors, zip, legacy, pickle, tar or gzip. Raises Refused for all else."""
     if size == 0:
         raise Refused("is empty: download or save it again")
+    if head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
+        return "safetensors"  # first: the length of its header may look like any short magic
     for magic, kind, advice in FOREIGN:
         if head.startswith(magic):
             raise Refused(f"is {kind}, but {EXPECTED}: {advice}")

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 KINDS = ("distance", "key", "both")
+THIN = 1 << 18  # multiplications up to which OpenBLAS stays in its thread
 RIDGE = 1e-9  # over the mean of the diagonal; what it does to a share is of the order of its square
 
 
@@ -77,10 +78,22 @@ def explained_squares(fit: AdditiveFit, centred: np.ndarray) -> dict[str, np.nda
     wanted = {"distance": sums[..., :split], "key": sums[..., split:], "both": sums}
     found = {"total": total}
     for kind, (matrix, inverse) in fit.equations.items():
-        answer = wanted[kind] @ inverse
-        squares = 2 * (answer * wanted[kind]).sum(-1) - ((answer @ matrix) * answer).sum(-1)
+        answer = thin_product(wanted[kind], inverse)
+        squares = 2 * (answer * wanted[kind]).sum(-1) - (thin_product(answer, matrix) * answer).sum(-1)
         found[kind] = np.clip(squares, 0, total)
     return found
+
+
+def thin_product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Multiply rows [... n] by a matrix [n n], some columns at a time.
+
+    A product of this size is not worth a second thread: beside the threads of torch those of OpenBLAS spin, and an
+    atlas takes twice as long.
+    """
+    flat = rows.reshape(-1, len(matrix))
+    width = max(1, THIN // max(flat.size, 1))
+    parts = [flat @ matrix[:, place : place + width] for place in range(0, len(matrix), width)]
+    return np.concatenate(parts, axis=1).reshape(rows.shape)
 
 
 def diagonal_sums(cells: np.ndarray) -> np.ndarray:

@@ -11,6 +11,8 @@ def no_loss(view: View) -> str:
     """Say why a model has no loss on its next token, or nothing where it has one."""
     if not view.checkpoint.config.n_token:
         return _("This model reads hidden states and predicts no token, so there is no loss to measure.")
+    if view.trace.output_logits is None:
+        return _("This file has no output layer, so the model predicts nothing and there is no loss to measure.")
     if view.trace.rule.sees == "both":
         return _("This model sees both sides, the next token too, so a loss on the next token would say nothing.")
     return ""
