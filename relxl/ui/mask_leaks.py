@@ -29,9 +29,10 @@ from relxl.ui.loss import no_loss
 from relxl.ui.masking import fault_names, leak_sentence
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import plain, show
-from relxl.ui.view import CHANGED_TOKENS, FILLS, Source, View, cached_trace, last_tokens
+from relxl.ui.view import FILLS, Source, View, cached_trace, last_tokens
 
 LEAKY = "shakespeare-leaky"
+CHANGED_TOKENS = 48  # of a text, so many last tokens are changed in turn by the causality test
 LOGITS_AT_ONCE = 20_000_000  # a vocabulary may have a quarter of a million words
 
 
