@@ -16,7 +16,8 @@ check: $(VENV)/requirements-dev.stamp
 
 test: check
 	tests/browser/chromium.sh $(BIN)
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --ignore=tests/browser --numprocesses=auto --dist=loadfile
+	$(BIN)/python -m pytest tests/browser
 
 train: setup
 	checkpoints/train.sh $(BIN)/python

@@ -1,5 +1,6 @@
 """The page "Distance": what it shows is what the library computes, for checkpoints of every kind and bad links."""
 
+import base64
 import json
 
 import numpy as np
@@ -48,8 +49,6 @@ def numbers(values):
     """Read an array of a figure: a list, or bytes in base64 as plotly writes them."""
     if not isinstance(values, dict):
         return np.array([np.nan if value is None else value for value in values], float)
-    import base64
-
     return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).astype(float)
 
 

@@ -111,7 +111,7 @@ def test_a_preset_leads_to_its_head_and_is_drawn_only_where_it_holds():
             button.click().run()
             assert healthy(app) and control(app, "control_hm").value == "previous_token"
             assert (control(app, "control_l").value, control(app, "control_h").value) == (layer, head)
-            assert "place 1 of 32" in words(app)
+            assert f"**L{layer}H{head}** leads" in words(app) and "it is the chosen head" in words(app)
     assert mean["first_token"].max() < 0.3 and not any("first key" in it.label for it in chips(app, "heads_preset"))
 
 

@@ -103,17 +103,22 @@ def check_values(case: Case) -> list[Finding]:
         place = {"layer": layer, "tensor": name}
         if nan or denormal or largest > LARGEST:
             evidence = {"first": value.flatten()[:6].tolist(), "limit": LARGEST}
-            found.append(UNFILLED.at(**place, evidence=evidence, nan=nan, denormal=denormal, largest=largest))
+            odd = ~value.isfinite() | (size > LARGEST) | (size > 0) & (size < torch.finfo(torch.float32).tiny)
+            link = {"h": int(odd.any(-1).nonzero()[0])}
+            found.append(
+                UNFILLED.at(**place, evidence=evidence, link=link, nan=nan, denormal=denormal, largest=largest)
+            )
             continue
         empty = (value == 0).all(-1)
         if empty.any():
             q_bias = 0.0 if attn.w_q.bias is None else float(attn.w_q.bias.square().mean().sqrt())
             heads = {"heads": int(empty.sum()), "n_head": len(value)}
-            evidence = {"heads": empty.nonzero().flatten().tolist()}
+            place["evidence"] = {"heads": empty.nonzero().flatten().tolist()}
+            place["link"] = {"h": place["evidence"]["heads"][0]}
             if q_bias:
-                found.append(ZEROS_HARMLESS.at(**place, evidence=evidence, q_bias=q_bias, **heads))
+                found.append(ZEROS_HARMLESS.at(**place, q_bias=q_bias, **heads))
             else:
-                found.append(ZEROS.at(**place, evidence=evidence, **heads))
+                found.append(ZEROS.at(**place, **heads))
             continue
         std, error = float(value.std()), INITIAL_STD / math.sqrt(2 * value.numel())
         if abs(std - INITIAL_STD) < SURE * error and largest < SURE * INITIAL_STD and value.numel() >= 32:

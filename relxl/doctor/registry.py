@@ -100,3 +100,9 @@ def examine_each(
     has = available(case, noise)
     for check in CHECKS:
         yield check, joined(check.function(case)) if has[check.needs] else None
+
+
+def compare(checkpoint: Checkpoint, captured: Reference) -> list[Finding]:
+    """Run the checks that compare with a captured run, and no others. Raises ValueError for one of another model."""
+    case = Case(checkpoint, None, captured)
+    return ranked([found for check in CHECKS if check.needs == "reference" for found in joined(check.function(case))])

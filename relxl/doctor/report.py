@@ -1,8 +1,9 @@
-"""The doctor's report: as text, as JSON, as JUnit XML for a build server, and as a test that guards a repository."""
+"""The doctor's report: as text, JSON, a page of HTML, JUnit XML for a build server, and a test for a repository."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from textwrap import fill
 from xml.etree import ElementTree
 
@@ -94,6 +95,64 @@ def plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(plain, value)) + "]"
     return str(value)
+
+
+STYLE = """
+:root {color-scheme: light dark; --ink: #1b1f27; --faint: #5c6470; --line: #e3e6ea; --page: #fff;
+       --error: #a3172b; --warning: #8a4b00; --note: #0b5a94}
+@media (prefers-color-scheme: dark) {
+  :root {--ink: #e8eaee; --faint: #a3abb8; --line: #2b313c; --page: #0f1218;
+         --error: #ff8a94; --warning: #ffb35c; --note: #7cc0f5}
+}
+body {font: 16px/1.5 Inter, system-ui, sans-serif; color: var(--ink); background: var(--page);
+      max-width: 52rem; margin: 2.5rem auto; padding: 0 1.5rem; overflow-wrap: anywhere}
+h1 {font-size: 1.5rem; margin: 0} .faint {color: var(--faint); margin: .2rem 0}
+article {border-top: 1px solid var(--line); padding: 1rem 0} article p {margin: .3rem 0}
+.mark {font-weight: 600} .error {color: var(--error)} .warning {color: var(--warning)} .note {color: var(--note)}
+table {border-collapse: collapse; width: 100%; font-size: .875rem; margin-top: .5rem}
+td, th {text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-top: 1px solid var(--line)}
+td:first-child {color: var(--faint); width: 34%} th {font-weight: 600}
+"""
+MARKS = {"error": "✕", "warning": "▲", "note": "●"}  # beside the word and the colour
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def as_html(report: Report) -> str:
+    """Give the report as one HTML file that loads nothing and runs nothing; it follows the reader's light or dark."""
+    counts = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in report.counts.items())
+    checks = "".join(
+        f"<tr><td>{escape(check.name)}</td><td>{'not run' if findings is None else len(findings)}</td>"
+        f"<td>{escape(check.blind_spot)}</td></tr>"
+        for check, findings in report.checks
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(report.name)}: {counts}</title><style>{STYLE}</style></head><body>\n"
+        f"<h1>{escape(report.name)}: {counts}</h1>"
+        f'<p class="faint">{escape(report.family)}, on {escape(report.read)}</p>'
+        f'<p class="faint">sha256 {escape(report.sha256)}</p>\n'
+        + "\n".join(map(article, report.findings))
+        + f"\n<article><p class=mark>What was checked, and what each check cannot see</p>"
+        f"<table><tr><th>check<th>findings<th>cannot see</tr>{checks}</table></article></body></html>\n"
+    )
+
+
+def article(finding: Finding) -> str:
+    """Give one finding as HTML, with its evidence as a table."""
+    mark = f"{MARKS[finding.severity]} {finding.severity}"
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(plain(value))}</td></tr>" for name, value in finding.evidence.items()
+    )
+    reported = f" · reported as {escape(finding.report)}" if finding.report else ""
+    return (
+        f'<article><p><span class="mark {finding.severity}">{mark}</span> <b>{escape(finding.where)}</b> '
+        f'<span class="faint">{escape(finding.id)}</span></p><p>{escape(finding.sentence)}</p>'
+        f'<p class="faint">Try: {escape(finding.advice)}{reported}</p>'
+        + (f"<table>{rows}</table>" if rows else "")
+        + "</article>"
+    )
 
 
 def as_junit(report: Report, fail_on: str) -> bytes:

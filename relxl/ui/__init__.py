@@ -15,7 +15,9 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     masking.py      the rule and the picture of the page "Masking"; mask_gallery and mask_leaks.py belong to it
     init_scale.py   the sections of the page "Initialisation"
     max_len.py      the sections of the page "Max len"; max_len_table and max_len_losses.py belong to it
+    doctor.py       the findings of the page "Doctor"; doctor_evidence.py shows the numbers of one
     memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
+    compare.py      two checkpoints, of the page "Compare"; compare_text and compare_film.py belong to it
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 

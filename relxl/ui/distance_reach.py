@@ -35,7 +35,7 @@ def how_far(view: View, wanted: Controls) -> None:
         show(figure, key="reach", alt=alt, table=lambda: table)
         st.caption(alt if whole else alt + " " + _("The heads of layer {layer}.").format(layer=view.layer))
     with right:
-        st.markdown("##### " + _("Attention that lies within a distance"))
+        st.markdown("##### " + _("Attention within a distance"))
         shown = view.all_heads.head(view.head)
         term = shown.terms[POSITION[config.positions]]
         real = diagnostics.mass_within(shown.probs, shown.distance, shown.mask)

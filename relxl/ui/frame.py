@@ -121,6 +121,24 @@ def all_pages() -> dict[str, Page]:
                 "every head, without any input."
             ),
         ),
+        "doctor": Page(
+            "pages/10_Doctor.py",
+            _("Doctor"),
+            _("What is wrong with it?"),
+            _(
+                "Every check that has what it needs, on the file and on this run of it. The worst comes first: where, "
+                "what to try, and the numbers that say so."
+            ),
+        ),
+        "compare": Page(
+            "pages/11_Compare.py",
+            _("Compare"),
+            _("What changed between these two?"),
+            _(
+                "Two checkpoints, or one training step by step: which tensors moved, what position alone says in each "
+                "head, and how the terms share the scores."
+            ),
+        ),
     }
 
 

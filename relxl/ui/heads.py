@@ -88,8 +88,11 @@ def finding(view: View, look: Look) -> str:
     if not np.isfinite(mean).any():
         return _("No head of this model has a number here: its scores are not finite.")
     own, shown = mean[view.layer, view.head], look.shown
-    rank = int((mean[np.isfinite(mean)] > own).sum()) + 1
-    words = _("{leader}; the median head has {median}, and {head} has {own}, place {rank} of {n}.")
+    rank = int((mean[np.isfinite(mean)] > own).sum()) + 1 if np.isfinite(own) else mean.size
+    if rank == 1:
+        words = _("{leader}; it is the chosen head. The median head has {median}.")
+    else:
+        words = _("{leader}; the median head has {median}, and {head} has {own}, place {rank} of {n}.")
     return words.format(
         leader=leading(look.scores, look),
         median=shown.write(float(np.nanmedian(mean))),

@@ -46,7 +46,12 @@ def collision(view: View) -> None:
         panels.append(panel_of(title, position_terms(view.terms), view.terms))
     grid = Grid(tuple(panels), terms.mask, tuple(tokens), len(panels), plain(text))
     matrix_view(grid, key="collision", dark=view.dark)
-    st.caption(_("The seam is the line. Left of it the absolute model shows the same columns as right of it."))
+    st.caption(
+        _(
+            "The seam is the line; scores are round the mean of their row. Left of the seam the absolute model shows "
+            "the same columns as right of it."
+        )
+    )
     if st.toggle(_("Show as table"), key="table_collision"):
         st.dataframe(pair_table(tokens, places_of(trace), position[-1], pairs), hide_index=True, height=280)
     st.markdown(loss_sentence(source))
@@ -84,7 +89,7 @@ def position_terms(terms: HeadTerms) -> np.ndarray:
 
 def panel_of(title: str, values: np.ndarray, terms: HeadTerms) -> Panel:
     values = diagnostics.row_centred(values, terms.mask)
-    return Panel(title, values, Scale("diverging", shared_limit([values], terms.mask), _("score round the row’s mean")))
+    return Panel(title, values, Scale("diverging", shared_limit([values], terms.mask), _("score")))
 
 
 def collision_sentence(trace: Trace, tokens: list[str], position: np.ndarray, pairs: np.ndarray, head: int) -> str:

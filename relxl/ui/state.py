@@ -31,6 +31,9 @@ LINK += ("a", "sg")
 # the last.
 LINK += ("dx", "dt", "df", "da", "rs")
 LINK += ("hm",)  # of the page Heads: measure
+LINK += ("ds",)  # of the page Doctor: severity
+# Of the page Compare: mode, the other checkpoint, film, layer of the film, step.
+LINK += ("cm", "cb", "cf", "cl", "cs")
 LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 
