@@ -163,7 +163,7 @@ def test_the_film_figure_shows_the_step_bold_and_those_before_it():
     figure = figures.film_figure(curves, np.arange(7), list(range(0, 90, 10)), 3)
     drawn = [trace for trace in figure.data if trace.name.startswith("H4, ")]
     assert [trace.name for trace in drawn] == ["H4, 0", "H4, 10", "H4, 20", "H4, 30"]
-    assert [trace.line.width for trace in drawn] == [1.5, 1.5, 1.5, 3]
+    assert [trace.line.width for trace in drawn] == [1, 1, 1, 2.5]
     np.testing.assert_array_equal(drawn[-1].y, curves[3, 4])
     low, high = figure.layout.yaxis.range
     assert low < curves.min() and high > curves.max()

@@ -16,6 +16,7 @@ from relxl.doctor.report import Report, as_html, as_json
 from relxl.doctor.weights import NOT_FINITE
 from relxl.trace import run
 from tests.conftest import ROOT
+from tests.foreign import CASES, foreign_folder
 from tests.test_distance_page import captions, figures, words
 from tests.test_pages import healthy, open_app
 
@@ -66,8 +67,8 @@ def test_a_head_without_u_is_found_after_the_error_that_it_makes_and_its_link_le
     assert healthy(app)
     first = next(text.value for text in app.markdown if "badge" in text.value)
     assert ":red-badge[:material/error: error]" in first
-    (key,) = [key for key in app.session_state.filtered_state if key.startswith("evidence_") and "u_bias" in key]
-    app.session_state[key] = True
+    button = next(button for button in app.button if button.label == "Show L1 u_bias on Score terms")
+    app.session_state["evidence_" + button.key.removeprefix("open_")] = True
     app.run()
     assert "u_bias of L1 is exactly 0 in 1 of" in words(app)
     (figure,) = [figure for figure, alt in figures(app) if "root mean square of u_bias" in alt]
@@ -88,28 +89,50 @@ def test_a_nan_is_the_first_error(broken):
     assert not app.exception and app.query_params["l"] == "1" and app.query_params["h"] == "1"
 
 
-def captured(change=lambda probs: probs):
-    """Give a captured run of the bundled model as the bytes of a file."""
+@pytest.mark.parametrize("name", CASES)
+def test_every_family_is_examined(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELXL_CHECKPOINTS", str(tmp_path))
+    foreign_folder(name, tmp_path)
+    app = open_app(PAGE, ck=f"folder/{name}")
+    assert healthy(app) and not app.toast and len([text for text in app.markdown if "badge" in text.value]) >= 1
+
+
+def captured(change=lambda probs: probs, beyond=0):
+    """Give a captured run of the bundled model as the bytes of a file, its tokens moved `beyond` the vocabulary."""
     ids = torch.arange(24)[None] % 40
     trace = run(open_checkpoint(LEARNED).model, ids, 0)
     data = io.BytesIO()
-    np.savez(data, tokens=ids.numpy(), **{"probs.0": change(trace.terms(0).probs)})
+    np.savez(data, tokens=ids.numpy() + beyond, **{"probs.0": change(trace.terms(0).probs)})
     return data.getvalue()
 
 
 def test_a_captured_run_is_compared_and_comes_first():
-    app = open_app(PAGE, ck="shakespeare-learned")
-    box = next(box for box in app.file_uploader if box.label == "Compare with a run of your own")
-    box.upload("mine.npz", captured(), "application/octet-stream").run()
+    app = upload(captured())
     assert healthy(app) and "Compared with mine.npz" in captions(app).replace("\\", "")
     first = next(text.value for text in app.markdown if "badge" in text.value)
     assert ":blue-badge" in first and f"**{len(CHECKS)} checks ran" in words(app)
 
 
-def test_what_is_no_captured_run_is_one_sentence():
+def upload(data):
+    """Give the page with a file in its box."""
     app = open_app(PAGE, ck="shakespeare-learned")
     box = next(box for box in app.file_uploader if box.label == "Compare with a run of your own")
-    box.upload("mine.npz", b"nothing", "application/octet-stream").run()
+    return box.upload("mine.npz", data, "application/octet-stream").run()
+
+
+def test_a_captured_run_of_another_vocabulary_is_one_sentence():
+    app = upload(captured(beyond=9999))
+    assert healthy(app) and "has the tokens 9999 to" in app.warning[0].value.replace("\\", "")
+
+
+def test_a_wrong_captured_run_names_the_cell():
+    app = upload(captured(lambda probs: probs[..., ::-1]))
+    first = next(text.value for text in app.markdown if "badge" in text.value)
+    assert healthy(app) and ":red-badge" in first and "L0" in first
+
+
+def test_what_is_no_captured_run_is_one_sentence():
+    app = upload(b"nothing")
     assert not app.exception and len(app.error) == 1
 
 

@@ -213,9 +213,9 @@ def test_the_table_of_all_heads_holds_what_is_drawn():
 
 def test_an_unpinned_cell_is_not_explained():
     app = open_app(SCORE_TERMS, c="0")
-    assert healthy(app) and matrices(app)[0]["pin"] is None and len(app.get("plotly_chart")) == 2
+    assert healthy(app) and matrices(app)[0]["pin"] is None and len(app.get("plotly_chart")) == 3
     control(app, "control_q").set_value(3).run()
-    assert matrices(app)[0]["pin"][0] == 3 and len(app.get("plotly_chart")) == 3
+    assert matrices(app)[0]["pin"][0] == 3 and len(app.get("plotly_chart")) == 4
 
 
 def test_a_broken_checkpoint_is_one_sentence_and_the_page_stays(monkeypatch, tmp_path):

@@ -144,12 +144,21 @@ def fits(model: CanonicalModel, reference: Reference) -> tuple[list[Fit], Trace]
 
 
 def rerun(model: CanonicalModel, reference: Reference, mem_len: int) -> Trace:
-    """Run a model on the tokens, or the hidden states, of a reference."""
+    """Run a model on the tokens, or the hidden states, of a reference. Raises ValueError for those of another model."""
+    config = model.config
     if reference.tokens is not None:
+        least, most = int(reference.tokens.min()), int(reference.tokens.max())
+        if least < 0 or most >= config.n_token:
+            known = f"knows 0 to {config.n_token - 1}" if config.n_token else "reads hidden states"
+            raise ValueError(f"{reference.name} has the tokens {least} to {most}, but the model {known}")
         return run(model, reference.tokens, mem_len, segments=reference.segments)
     hidden = reference.hidden
     if hidden is None:
         hidden = reference.layer_hidden[min(reference.layer_hidden)]
+    hidden = hidden[None] if hidden.dim() == 2 else hidden
+    if hidden.dim() != 3 or hidden.shape[-1] != config.d_model:
+        shape = list(hidden.shape)
+        raise ValueError(f"hidden in {reference.name} has shape {shape}, but the model reads {config.d_model} numbers")
     hidden = hidden.to(model.dtype)
     mems = [hidden[:, :mem_len]] * len(model.layers) if mem_len else None
     return run_hidden(model, hidden[:, mem_len:], mems, visible=reference.visible)

@@ -80,9 +80,10 @@ def cosine_figure(values: Mapping[str, np.ndarray], head: int, dark: bool = Fals
     n_head = len(next(iter(values.values())))
     labels = [f"<b>H{i}</b>" if i == head else f"H{i}" for i in range(n_head)]
     figure.update_layout(
-        layout(theme, height=320, barmode="group", bargap=0.35, showlegend=True, legend=LEGEND, margin=MARGIN)
+        layout(
+            theme, height=240, barmode="group", bargap=0.35, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}
+        )
     )
-    figure.update_layout(margin={"t": 36})
     figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=list(range(n_head)), ticktext=labels))
     figure.update_yaxes(axis(theme, _("cosine of a and b")), range=[-1.05, 1.05])
     return figure
@@ -105,10 +106,10 @@ def film_figure(
         where = {"row": head // columns + 1, "col": head % columns + 1}
         for place in range(max(now - TAIL, 0), now + 1):
             bold, share = place == now, (0.75 if dark else 0.6) * 0.7 ** (now - place - 1)
-            ink = theme.ink if bold else translucent(colour, round(share, 3))
+            ink = colour if bold else translucent(theme.faint, round(share, 3))
             figure.add_scatter(
                 x=distances, y=finite(curves[place, head]), mode="lines", name=f"H{head}, {steps[place]}",
-                line={"color": ink, "width": 3 if bold else 1.5},
+                line={"color": ink, "width": 2.5 if bold else 1},
                 hovertemplate=_("distance %{x}") + f"<br><b>%{{y:.4g}}</b><extra>H{head}, {steps[place]}</extra>",
                 **where,
             )  # fmt: skip

@@ -42,7 +42,7 @@ def heads_figure(values: np.ndarray, marked: Sequence[int], title: str, dark: bo
     crossed = [head for head in marked if head < len(values)]
     finite = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
     figure.add_scatter(
-        x=crossed, y=finite[crossed] if crossed else [], mode="markers", hoverinfo="skip",
+        x=crossed, y=finite[crossed] if crossed else [], mode="markers", hoverinfo="skip", cliponaxis=False,
         marker={"symbol": "x-thin", "size": 9, "line": {"color": theme.ink, "width": 2}},
     )  # fmt: skip
     figure.update_layout(layout(theme, height=240, bargap=0.4, margin=MARGIN))

@@ -18,7 +18,6 @@ from relxl.ui.state import chips, keep, pick
 from relxl.ui.view import Source, View, cached_checkpoint, source_of
 
 MOST = 12  # tensors that have a bar
-NAMES = 3  # tensors that a sentence names
 STEPS = "steps"
 
 
@@ -121,7 +120,6 @@ def picture(pair: Pair) -> None:
         st.markdown("##### " + _("(d) v_bias of {name} in both").format(name=pair.view.label))
         said = curve_picture(pair)
     st.markdown(f"{sentence} {said}")
-    vectors(pair)
 
 
 def changes_picture(changes: Changes, key: str, alt: str, dark: bool) -> None:

@@ -19,7 +19,7 @@ from relxl.ui.chooser import default_text
 from relxl.ui.compare import changes_picture, films, ratio
 from relxl.ui.show import escape, show
 from relxl.ui.state import keep
-from relxl.ui.view import LAST_QUERIES, Source, View, last_tokens, source_of, text_loss
+from relxl.ui.view import LAST_QUERIES, LOSS_TOKENS, Source, View, last_tokens, source_of, text_loss
 
 MOST_STEPS = 24
 MOST_BYTES = 1 << 29  # of all snapshots that are read
@@ -66,7 +66,7 @@ def choose_film(view: View) -> Watched | None:
         return None
     kept = keep("cf", next(iter(found)), found)
     label = lambda name: found[name].label  # noqa: E731
-    which, layers, slider = st.columns([3, 2, 6], gap="large")
+    which, layers, slider = st.columns([4, 2, 6], gap="medium")
     which.selectbox(_("Training"), list(found), format_func=label, **kept.widget)
     try:
         snapshots = snapshots_of(found[kept.value].path)
@@ -79,7 +79,7 @@ def choose_film(view: View) -> Watched | None:
         return None
     choices = range(first.config.n_layer)
     layer = keep("cl", 0, choices)
-    layers.segmented_control(_("Layer of the film"), choices, format_func="L{}".format, required=True, **layer.widget)
+    layers.segmented_control(_("Its layer"), choices, format_func="L{}".format, required=True, **layer.widget)
     step = keep("cs", film.steps[-1], film.steps)
     if len(film.steps) > 1:
         slider.select_slider(_("Training step"), film.steps, format_func=grouped, **step.widget)
@@ -101,12 +101,14 @@ def cached_film(snapshots: tuple[Snapshot, ...]) -> Film:
 def text_of(view: View, film: Checkpoint) -> tuple[bytes, int, bool]:
     """Give the ids that the film reads, how many of them are memory, and whether they are of its own sample.
 
-    No ids for models that read no tokens.
+    No ids for models that read no tokens. Of a long text its end: every snapshot reads it.
     """
     if film.vocab is None:
         return b"", 0, True
     if view.checkpoint.vocab == film.vocab:
-        return view.source.ids, view.source.mem_len, False
+        longest = LOSS_TOKENS * 4  # bytes
+        mem_len = view.source.mem_len if len(view.source.ids) <= longest else min(view.source.mem_len, LOSS_TOKENS // 2)
+        return view.source.ids[-longest:], mem_len, False
     ids, config = film.vocab.encode(default_text(film)).ids, film.config
     used, mem_len = split_memory(len(ids), config.segment_len, config.mem_len)
     return np.array(ids[-used:], np.int32).tobytes(), mem_len, True
@@ -143,7 +145,9 @@ def picture(watched: Watched) -> None:
         st.markdown(_("This model has absolute positions: it has no curve over distance."))
         st.markdown(loss_sentence(watched))
         return
-    curves, distances = film.curves[:, layer], film.span.distances.numpy()
+    distances = film.span.distances.numpy()
+    shown_part = distances <= (film.span.high if film.span.table is None else 1.1 * film.span.table)
+    curves, distances = film.curves[:, layer][..., shown_part], distances[shown_part]  # behind a table all is level
     alt = curve_sentence(watched, curves)
     figure = figures.film_figure(curves, distances, film.steps, now, watched.dark)
     heads = {f"H{head}": curve for head, curve in enumerate(curves[now])}

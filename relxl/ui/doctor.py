@@ -54,7 +54,7 @@ def examined(view: View) -> Examined:
         if "reference" in st.session_state:
             try:
                 found = cached_comparison(source.checkpoint, *st.session_state.reference)
-            except ValueError as error:
+            except (ValueError, OSError) as error:
                 about = str(error)
     checks = tuple((check, found if check.needs == "reference" else its) for check, its in checks)
     checkpoint, trace = view.checkpoint, cached_trace(source)
