@@ -178,7 +178,7 @@ def test_a_preset_leads_to_its_head():
 def test_every_figure_has_a_label_that_says_what_it_shows_and_a_table_twin():
     app = open_app(SCORE_TERMS)
     charts, views = app.get("plotly_chart"), app.get("bidi_component")
-    assert len(charts) == 3 and all(len(chart.proto.alt) > 20 for chart in charts)
+    assert len(charts) == 4 and all(len(chart.proto.alt) > 20 for chart in charts)
     assert len(views) == 2 and all(len(matrices(app, view)[0]["label"]) > 20 for view in (0, 1))
     toggles = [toggle for toggle in app.toggle if str(toggle.key).startswith("table_")]
     assert len(toggles) == len(charts) + len(views)
