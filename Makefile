@@ -1,6 +1,7 @@
 # make run: open the app. make test: everything that CI runs. Both set up what they need, once.
 PYTHON ?= python3
 VENV := .venv
+ALONE := tests/browser tests/test_experiments_init.py  # one server and one browser; processes that start processes
 BIN := $(VENV)/bin
 
 .PHONY: setup run check test train
@@ -16,8 +17,8 @@ check: $(VENV)/requirements-dev.stamp
 
 test: check
 	tests/browser/chromium.sh $(BIN)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --ignore=tests/browser --numprocesses=auto --dist=loadfile
-	$(BIN)/python -m pytest tests/browser
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(ALONE:%=--ignore=%)
+	$(BIN)/python -m pytest $(ALONE)
 
 train: setup
 	checkpoints/train.sh $(BIN)/python

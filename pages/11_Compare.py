@@ -7,7 +7,7 @@ from relxl.ui import compare, compare_film, compare_text
 
 view = ui.page("compare")
 compare.presets(view)
-left, right = st.columns([3, 8], gap="medium")
+left, right = st.columns([4, 7], gap="medium")
 with left:
     mode = compare.mode()
 if mode == "film":

@@ -27,7 +27,8 @@ def test_every_term_has_its_letter_and_the_colour_of_its_letter():
     for terms in (style.RELATIVE_TERMS, style.ABSOLUTE_TERMS):
         assert [term.letter for term in terms.values()] == list("abcd")
         assert tuple(term.colour for term in terms.values()) == style.COLOURS
-    assert style.terms_of("sinusoid") is style.RELATIVE_TERMS and style.terms_of("absolute") is style.ABSOLUTE_TERMS
+    assert style.terms_of("sinusoid") == style.RELATIVE_TERMS and style.terms_of("absolute") == style.ABSOLUTE_TERMS
+    assert list(style.terms_of("sinusoid", segments=True))[4:] == ["segment_content", "segment_bias"]
 
 
 def test_numbers_have_three_digits_and_a_proper_minus():

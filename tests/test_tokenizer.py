@@ -433,7 +433,7 @@ def test_a_page_cuts_a_text_by_the_tokenizer(tmp_path, monkeypatch):
     assert app.text_area[0].label == "Text"
     app.text_area[0].set_value("To be, or not to be €").run()
     assert not app.exception and not app.error
-    assert any("1 characters (€)" in caption.value.replace("\\", "") for caption in app.caption)
+    assert any("unknown token: 1 (€)" in caption.value.replace("\\", "") for caption in app.caption)
 
 
 def open_score_terms(name: str) -> AppTest:
