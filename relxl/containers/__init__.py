@@ -5,6 +5,7 @@ write no file and has little memory and time, and its answer goes through the sa
 """
 
 from relxl.containers.errors import CheckpointError
-from relxl.containers.reader import Weights, read_weights
+from relxl.containers.opening import read_weights
+from relxl.containers.reader import Weights
 
 __all__ = ["CheckpointError", "Weights", "read_weights"]

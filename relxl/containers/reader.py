@@ -1,8 +1,7 @@
-"""Read a file, a folder or uploaded bytes into checked tensors."""
+"""Read one file with weights into checked tensors."""
 
 import contextlib
 import hashlib
-import io
 import os
 import stat
 from collections.abc import Iterator
@@ -46,25 +45,6 @@ class Part:
     digest: str
     container: str
     notes: tuple[str, ...]
-
-
-def read_weights(source: Path | str | bytes, name: str = "") -> Weights:
-    """Read a file, a folder, or the bytes of a single file, called `name`. Raises CheckpointError for all else."""
-    from relxl.containers.folders import read_folder
-
-    if isinstance(source, bytes):
-        with naming(name or "the file"):
-            part = read_part(io.BytesIO(source), len(source), name)
-            return finish(part, len(source))
-    path = Path(source)
-    with naming(name or path):
-        if "\0" in str(path):
-            raise Refused("is no path: give the path of a file or folder")
-        if path.is_dir():
-            return read_folder(path)
-        with open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            return finish(read_part(file, size, path.name), size)
 
 
 @contextlib.contextmanager

@@ -346,9 +346,10 @@ def how(view: View) -> None:
                 "wrote belongs to the content e."
             )
         else:
+            segments = r" + q_i^\top s_{ij} + r_s^\top s_{ij}" if "segment_bias" in view.looks else ""
             st.latex(
-                r"s_{ij} = \tfrac{1}{\sqrt{d_{head}}}\,\bigl(q_i^\top k_j + q_i^\top W_{kR} R_{d}"
-                r" + u^\top k_j + v^\top W_{kR} R_{d}\bigr), \qquad d = m + i - j"
+                rf"s_{{ij}} = {view.attn.scale:.4g}\,\bigl(q_i^\top k_j + q_i^\top W_{{kR}} R_{{d}}"
+                rf" + u^\top k_j + v^\top W_{{kR}} R_{{d}}{segments}\bigr), \qquad d = m + i - j"
             )
             split = _(
                 "`relxl.relative.score_terms` projects the position table once, [head distance d_head], multiplies it "
