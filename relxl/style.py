@@ -31,8 +31,8 @@ ABSOLUTE_TERMS = {
 
 
 SEGMENT_TERMS = {
-    "segment_content": Term("e", "q<sub>i</sub> · s<sub>ij</sub>", CURVES[4]),
-    "segment_bias": Term("f", "r<sub>s</sub> · s<sub>ij</sub>", CURVES[5]),
+    "segment_content": Term("e", "q<sub>i</sub> · g<sub>ij</sub>", CURVES[4]),
+    "segment_bias": Term("f", "r<sub>s</sub> · g<sub>ij</sub>", CURVES[5]),
 }
 
 

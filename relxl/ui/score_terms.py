@@ -346,7 +346,7 @@ def how(view: View) -> None:
                 "wrote belongs to the content e."
             )
         else:
-            segments = r" + q_i^\top s_{ij} + r_s^\top s_{ij}" if "segment_bias" in view.looks else ""
+            segments = r" + q_i^\top g_{ij} + r_s^\top g_{ij}" if "segment_bias" in view.looks else ""
             st.latex(
                 rf"s_{{ij}} = {view.attn.scale:.4g}\,\bigl(q_i^\top k_j + q_i^\top W_{{kR}} R_{{d}}"
                 rf" + u^\top k_j + v^\top W_{{kR}} R_{{d}}{segments}\bigr), \qquad d = m + i - j"
