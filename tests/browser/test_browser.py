@@ -65,7 +65,7 @@ def test_typing_a_text_repaints_and_strange_text_is_shown_as_it_is(watch):
     app.change(lambda: write("To be, or not to be: that is the question"))
     app.change(lambda: write("<b>![x](http://elsewhere.example/t.png)</b> & $x$ &lt;"))
     write("")
-    expect(app.page.get_by_text("The text has no character that this model knows")).to_be_visible()
+    expect(app.page.get_by_text("The text has no token that this model knows")).to_be_visible()
     write("a")
     app.settle()
 

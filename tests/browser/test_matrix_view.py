@@ -142,7 +142,7 @@ def test_thirty_two_panels_are_drawn_and_a_click_opens_a_head(watch):
     )
     assert drawn == 32
     overview.locator(".panel canvas").nth(13).click()
-    expect(app.page.get_by_role("radio", name="H5")).to_be_checked()
+    expect(app.page.get_by_role("radio", name="H5", exact=True)).to_be_checked()
     expect(overview.locator(".title", has_text="▸")).to_have_text([f"▸ ({letter}) L1H5" for letter in "abcd"])
 
 
