@@ -105,12 +105,12 @@ class View:
         """Give the attention of the chosen layer."""
         return self.checkpoint.model.layers[self.layer].attn
 
-    @property
+    @cached_property
     def trace(self) -> Trace:
         """Give the run that is looked at."""
         return cached_trace(self.source)
 
-    @property
+    @cached_property
     def looks(self) -> dict[str, style.Term]:
         return style.terms_of(self.checkpoint.config.positions, segments=self.trace.differs is not None)
 
