@@ -40,3 +40,20 @@ def no_pause():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("relxl.ui.show.PAINT_SECONDS", 0)
         yield
+
+
+@pytest.fixture(scope="session")
+def family_folder(tmp_path_factory) -> Path:
+    """Make a folder with a checkpoint of every family, which nobody changes."""
+    from tests.foreign import CASES, foreign_folder  # which imports this file
+
+    root = tmp_path_factory.mktemp("library")
+    for name in CASES:
+        foreign_folder(name, root)
+    return root
+
+
+@pytest.fixture
+def library(family_folder, monkeypatch) -> None:
+    """Let the app offer a checkpoint of every family, as folder/NAME."""
+    monkeypatch.setenv("RELXL_CHECKPOINTS", str(family_folder))

@@ -10,7 +10,7 @@ from relxl.masking import MaskRule
 from relxl.reading import Reading
 from relxl.trace import run_hidden
 from tests.decode import decode
-from tests.foreign import CASES, foreign, foreign_folder
+from tests.foreign import CASES, foreign
 from tests.test_pages import control, healthy, matrices, open_app, text_box
 
 MASKING, SHIFT, INIT, MAX_LEN = (
@@ -18,19 +18,6 @@ MASKING, SHIFT, INIT, MAX_LEN = (
 )
 BOTH = ("xlnet_bi", "wav2vec2_conformer", "espnet", "espnet_legacy", "nemo", "speechbrain", "article")
 HIDDEN = ("wav2vec2_conformer", "labml", "espnet", "espnet_legacy", "nemo", "speechbrain", "article")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("library")
-    for name in CASES:
-        foreign_folder(name, root)
-    return root
-
-
-@pytest.fixture
-def library(folder, monkeypatch):
-    monkeypatch.setenv("RELXL_CHECKPOINTS", str(folder))
 
 
 def words(app):

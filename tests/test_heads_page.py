@@ -15,24 +15,11 @@ from relxl.style import percent
 from relxl.trace import run, split_memory
 from relxl.ui import heads_look
 from tests.conftest import ROOT
-from tests.foreign import CASES, foreign_folder
+from tests.foreign import CASES
 from tests.test_pages import control, healthy, open_app, text_box
 
 PAGE = "pages/2_Heads.py"
 CHECKPOINTS = list_checkpoints(ROOT / "checkpoints")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("library")
-    for name in CASES:
-        foreign_folder(name, root)
-    return root
-
-
-@pytest.fixture
-def library(folder, monkeypatch):
-    monkeypatch.setenv("RELXL_CHECKPOINTS", str(folder))
 
 
 @pytest.fixture

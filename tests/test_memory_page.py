@@ -12,26 +12,13 @@ from relxl.trace import run
 from relxl.ui.memory_losses import enough_sentence, measure_work, position_curves, saved_sentence
 from relxl.ui.view import source_of
 from tests.conftest import ROOT
-from tests.foreign import CASES, foreign, foreign_folder
+from tests.foreign import CASES, foreign
 from tests.test_distance_page import captions, figures, lines, numbers, words
 from tests.test_pages import control, healthy, matrices, open_app, text_box
 
 PAGE = "pages/9_Memory.py"
 BUNDLED = list_checkpoints(ROOT / "checkpoints")
 HIDDEN = [name for name in CASES if not foreign(name).config.n_token]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    root = tmp_path_factory.mktemp("library")
-    for name in CASES:
-        foreign_folder(name, root)
-    return root
-
-
-@pytest.fixture
-def library(folder, monkeypatch):
-    monkeypatch.setenv("RELXL_CHECKPOINTS", str(folder))
 
 
 def ids_of(app, name):
