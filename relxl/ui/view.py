@@ -17,6 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, open_checkpoint
+from relxl.config import ModelConfig, Sizes
 from relxl.export import read_hidden
 from relxl.masking import MaskRule
 from relxl.model import TransformerXL
@@ -59,6 +60,10 @@ class Source(NamedTuple):
     segment_at: int = 0  # query at which a second segment starts, 0 for no segments
     hidden: str = ""  # file of hidden states; random ones where a model needs some and there is none
     mix: Mix | None = None  # how loud each term is
+
+    def mix_of(self, config: ModelConfig | Sizes) -> torch.Tensor | None:
+        """Give the factor of each term for a model of these sizes, [layer head term], or None where all are 1."""
+        return None if self.mix is None else self.mix.tensor(config.n_layer, config.n_head)
 
     @property
     def checkpoint(self) -> "Source":
@@ -175,8 +180,7 @@ def cached_trace(source: Source) -> Trace:
     checkpoint = cached_checkpoint(source.checkpoint)
     if not checkpoint.config.n_token:
         return hidden_trace(source, checkpoint)
-    config = checkpoint.config
-    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
+    mix = source.mix_of(checkpoint.config)
     tokens = torch.tensor(np.frombuffer(source.ids, np.int32)[None].copy()).long()
     segments = None
     if source.segment_at:
@@ -192,8 +196,7 @@ def random_frames(checkpoint: Checkpoint) -> int:
 
 def hidden_trace(source: Source, checkpoint: Checkpoint) -> Trace:
     """Run a model that reads hidden states on those of a file, or on random ones: N(0, 1), always the same."""
-    config = checkpoint.config
-    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
+    mix = source.mix_of(checkpoint.config)
     if source.hidden:
         given = read_hidden(Path(source.hidden), checkpoint)
         return run_hidden(checkpoint.model, given.hidden, given.mems, visible=given.visible, mix=mix)
@@ -260,9 +263,7 @@ def text_loss(model: TransformerXL, source: Source, rule: MaskRule | Sequence[Ma
     tokens = last_tokens(source, LOSS_TOKENS + 1)
     if len(tokens) < 2:
         return float("nan")
-    config = model.config
-    mix = None if source.mix is None else source.mix.tensor(config.n_layer, config.n_head)
-    output = model(tokens[None, :-1], rule=rule, mix=mix)
+    output = model(tokens[None, :-1], rule=rule, mix=source.mix_of(model.config))
     return float(token_loss(output.output_logits, tokens[None, 1:]).mean())
 
 
