@@ -8,6 +8,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     state.py        controls that keep their value over pages and in the link
     view.py         what a page looks at, and the caches behind it
     matrix.py       the matrix view, mounted
+    texts.py        the text that a checkpoint was trained on, where it lies in the folder data
     show.py         figures with their table twin, the proof badge, text from outside
     jobs.py         long work: its button, progress, cancel, and the result that is kept
     score_terms.py  the sections of the page "Score terms"

@@ -15,9 +15,9 @@ from relxl.figures import distance as figures
 from relxl.language import _
 from relxl.ui.checkpoint import key_of
 from relxl.ui.chooser import text_key
-from relxl.ui.max_len import long_text
 from relxl.ui.show import show
 from relxl.ui.state import chips, keep
+from relxl.ui.texts import held_out_text
 from relxl.ui.view import LAST_QUERIES, Source, View, cached_heads, cached_trace
 from relxl.weights_only import USUAL, reach, v_bias_curves
 
@@ -144,7 +144,7 @@ def presets(view: View) -> None:
         layer, head = np.unravel_index(score.argmax(), score.shape)
         if label in list(wanted)[:2] or score.max() > math.log(2):  # a claim that does not hold is not made
             shown[f"{label} · L{layer}H{head}"] = {"l": int(layer), "h": int(head)}
-    text = long_text(view.checkpoint.training.get("text", {}).get("name", "")) if view.checkpoint.vocab else ""
+    text = held_out_text(view.checkpoint) if view.checkpoint.vocab else ""
     if text and view.key_len < 2 * view.checkpoint.config.segment_len:
         shown[_("A longer text")] = {text_key(view.checkpoint): text, "m": 1}
     chips(_("Try this:"), shown, "distance_preset")

@@ -17,8 +17,8 @@ from relxl.jobs import Progress
 from relxl.language import _
 from relxl.ui.chooser import LONGEST_MEMORY, text_key
 from relxl.ui.jobs import jobs, owner
-from relxl.ui.max_len import long_text
 from relxl.ui.state import choose, chosen, keep
+from relxl.ui.texts import held_out_text, training_file
 from relxl.ui.view import LAST_QUERIES, Source, View, cached_checkpoint, cached_trace
 from relxl.vocab import IdVocab
 
@@ -150,8 +150,8 @@ def averages_of(view: View) -> dict[str, Average]:
     text, memory, window = chosen(text_key(checkpoint), "m", "n")
     mem_len = min(max(checkpoint.config.mem_len, window), LONGEST_MEMORY) if memory else 0
     texts = {"text": (text, _("this text"), _("this text"))}
-    name = checkpoint.training.get("text", {}).get("name", "")
-    if not isinstance(checkpoint.vocab, IdVocab) and (other := long_text(name, CHARACTERS)):
+    if not isinstance(checkpoint.vocab, IdVocab) and (other := held_out_text(checkpoint, CHARACTERS)):
+        name = training_file(checkpoint).name
         texts["known"] = (other, _("{name}, the part it was not trained on").format(name=name), name)
     found = {}
     for place, (words, label, short) in texts.items():

@@ -14,18 +14,17 @@ from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.reading import Reading, can_flip
 from relxl.ui.chooser import text_key
-from relxl.ui.library import ROOT
 from relxl.ui.loss import cached_reading_loss, no_loss
 from relxl.ui.matrix import matrix_view
 from relxl.ui.score_terms import pin, step_head
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import plain
 from relxl.ui.state import chips, choose, chosen, keep, kept_cell
+from relxl.ui.texts import held_out_text
 from relxl.ui.view import Source, View, cached_trace
 
 NO_WALL = "none"
 FIRST_WALL = 8
-LONG_TEXT = 1024  # characters of the preset that is longer than any training
 
 
 class Wall(NamedTuple):
@@ -110,21 +109,11 @@ def presets(view: View) -> None:
     }
     if len(directions(view)) > 1:
         shown[_("Direction flipped")] = usual | {"xr": NO_WALL, "xd": CONVENTIONS[1]}
-    text, reach = long_text(view.checkpoint.training.get("text", {}).get("name", "")), known_reach(view.checkpoint)
+    text, reach = held_out_text(view.checkpoint), known_reach(view.checkpoint)
     if text and reach is not None:
         beyond = usual | {"xr": reach, "n": 512, "m": 1, text_key(view.checkpoint): text}
         shown[_("Wall at the training length, in a longer text")] = beyond
     chips(_("Try this:"), shown, "max_len_preset")
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def long_text(name: str, length: int = LONG_TEXT) -> str:
-    """Take the first `length` characters of the validation part of a bundled text; nothing where it is not there."""
-    file = ROOT / "data" / name
-    if not name or "/" in name or not file.is_file():
-        return ""
-    text = file.read_text(encoding="utf-8")
-    return text[math.ceil(len(text) * 0.9) :][:length].strip("\n")
 
 
 def controls(view: View) -> None:

@@ -27,6 +27,7 @@ from relxl.ui.library import BUNDLED, ROOT
 from relxl.ui.loss import no_loss
 from relxl.ui.show import escape, plain, show
 from relxl.ui.state import keep, write_link
+from relxl.ui.texts import training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
 RECORDED = ROOT / "data" / "max_len.csv"
@@ -262,8 +263,8 @@ def measure(view: View) -> None:
         st.markdown(reason)
         return
     checkpoint, config = view.checkpoint, view.checkpoint.config
-    name = checkpoint.training.get("text", {}).get("name", "")
-    if not name or "/" in name or not (ROOT / "data" / name).is_file():
+    file = training_file(checkpoint)
+    if file is None:
         st.markdown(_("The text that this checkpoint was trained on is not in the folder data, so there is nothing."))
         return
     lengths = job_lengths(config)
@@ -273,12 +274,12 @@ def measure(view: View) -> None:
         lengths=", ".join(map(str, lengths)),
         memory=config.mem_len,
         n=grouped(characters),
-        text=name,
+        text=file.name,
     )
     known = known_reach(checkpoint) is not None
     variants = GRID[config.positions] if known else ("as_trained",)  # others are about the training's own distances
     key = f"max_len {checkpoint.digest} {view.source.answers} {lengths} {characters}"
-    work = partial(measure_work, view.source.checkpoint, ROOT / "data" / name, lengths, characters, variants)
+    work = partial(measure_work, view.source.checkpoint, file, lengths, characters, variants)
     home = {"segment_len": config.segment_len} if known else {}
     show_job(key, title, work, partial(draw_measured, home=home, dark=view.dark))
 

@@ -15,9 +15,9 @@ from relxl.language import _
 from relxl.split import to_numpy
 from relxl.trace import NO_TOKEN, Trace
 from relxl.ui.chooser import name_tokens, text_key
-from relxl.ui.max_len import long_text
 from relxl.ui.show import code, show
 from relxl.ui.state import chips, chosen, keep
+from relxl.ui.texts import held_out_text
 from relxl.ui.view import Source, View, cached_checkpoint, cached_trace
 
 LONGEST_WALK = 512  # tokens of a segment; to read as many as there are layers of longer ones takes many seconds
@@ -148,7 +148,7 @@ def presets(view: View, seam: Seam) -> None:
         layer, head = np.unravel_index(np.nan_to_num(score, nan=-1).argmax(), score.shape)
         if label != _("Still at the end") or late.max() > 0.1:  # a claim that does not hold is not made
             shown[f"{label} · L{layer}H{head}"] = {"l": int(layer), "h": int(head)}
-    text = long_text(view.checkpoint.training.get("text", {}).get("name", "")) if view.checkpoint.vocab else ""
+    text = held_out_text(view.checkpoint) if view.checkpoint.vocab else ""
     if text and seam.n_segments < 3:
         shown[_("A text of several segments")] = {text_key(view.checkpoint): text, "m": 1, "rs": 0}
     chips(_("Try this:"), shown, "memory_preset")

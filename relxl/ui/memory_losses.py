@@ -20,10 +20,10 @@ from relxl.language import _
 from relxl.trace import run
 from relxl.training import split_tokens
 from relxl.ui.jobs import show_job
-from relxl.ui.library import ROOT
 from relxl.ui.loss import no_loss
 from relxl.ui.memory import Part, Seam, cached_segment, ids_of, whole_text
 from relxl.ui.show import show
+from relxl.ui.texts import training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
 SCORED = 512  # tokens of each of four streams that a job scores
@@ -88,10 +88,9 @@ def measure(view: View) -> None:
         st.markdown(reason)
         return
     checkpoint, config = view.checkpoint, view.checkpoint.config
-    name = checkpoint.training.get("text", {}).get("name", "")
-    file = ROOT / "data" / name if name and "/" not in name and (ROOT / "data" / name).is_file() else None
+    file = training_file(checkpoint)
     if file:
-        lengths, tokens, where = MEMORIES, 4 * (max(MEMORIES) + SCORED), name
+        lengths, tokens, where = MEMORIES, 4 * (max(MEMORIES) + SCORED), file.name
     else:
         tokens, where = len(whole_text(view)) - 1, _("the text in view")
         lengths = tuple(n for n in MEMORIES if n <= tokens // 2)
