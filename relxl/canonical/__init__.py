@@ -7,7 +7,15 @@ table, `position_key` [head distance d_head], and in a map that says which cell 
 """
 
 from relxl.canonical.attention import LearnedPositions, Linear, Norm, RelativeAttention, Segments, SinusoidPositions
-from relxl.canonical.model import AttentionLayer, AttentionModel, Block, CanonicalModel, FeedForward, Output
+from relxl.canonical.model import (
+    AttentionLayer,
+    AttentionModel,
+    Block,
+    CanonicalModel,
+    FeedForward,
+    LanguageModel,
+    Output,
+)
 
 __all__ = [
     "AttentionLayer",
@@ -15,6 +23,7 @@ __all__ = [
     "Block",
     "CanonicalModel",
     "FeedForward",
+    "LanguageModel",
     "LearnedPositions",
     "Linear",
     "Norm",

@@ -150,6 +150,26 @@ class CanonicalModel:
 
 
 @dataclass(frozen=True)
+class LanguageModel(CanonicalModel):
+    """Hold a model that reads tokens: a family says how it embeds them."""
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Look tokens up: [batch query] -> [batch query d_model]."""
+        raise NotImplementedError
+
+    def __call__(
+        self,
+        tokens: Tensor,
+        mems: Sequence[Tensor] | None = None,
+        clamp_len: int | None = None,
+        rule: MaskRule | Sequence[MaskRule] | None = None,
+        mix: Tensor | None = None,
+    ) -> Output:
+        """Read one segment of tokens [batch query]."""
+        return self.read(self.embed(tokens), mems, clamp_len, rule, mix=mix)
+
+
+@dataclass(frozen=True)
 class AttentionLayer:
     """Hold a layer of which attention alone is known; the rest of it is not read."""
 

@@ -10,20 +10,19 @@ from relxl.canonical import (
     Block,
     CanonicalModel,
     FeedForward,
+    LanguageModel,
     LearnedPositions,
     Linear,
     Norm,
-    Output,
     RelativeAttention,
     SinusoidPositions,
 )
-from relxl.masking import MaskRule
 from relxl.model import RelMultiheadAttention, TransformerXL, update_mems
 from relxl.positions import project_positions
 
 
 @dataclass(frozen=True)
-class OwnModel(CanonicalModel):
+class OwnModel(LanguageModel):
     """Hold relxl's own language model as data; it computes what `TransformerXL` computes."""
 
     word_emb: Tensor | None = None  # [n_token d_model]
@@ -32,16 +31,6 @@ class OwnModel(CanonicalModel):
 
     def embed(self, tokens: Tensor) -> Tensor:
         return F.embedding(tokens, self.word_emb) * self.input_scale
-
-    def __call__(
-        self,
-        tokens: Tensor,
-        mems: Sequence[Tensor] | None = None,
-        clamp_len: int | None = None,
-        rule: MaskRule | Sequence[MaskRule] | None = None,
-        mix: Tensor | None = None,
-    ) -> Output:
-        return self.read(self.embed(tokens), mems, clamp_len, rule, mix=mix)
 
     def output_logits(self, last_hidden: Tensor) -> Tensor:
         return F.linear(last_hidden, self.word_emb, self.out_bias)

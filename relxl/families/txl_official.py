@@ -12,11 +12,10 @@ from torch import Tensor
 
 from relxl.canonical import (
     Block,
-    CanonicalModel,
     FeedForward,
+    LanguageModel,
     LearnedPositions,
     Linear,
-    Output,
     RelativeAttention,
     SinusoidPositions,
 )
@@ -38,7 +37,7 @@ ASKS = (
 
 
 @dataclass(frozen=True)
-class TransformerXLModel(CanonicalModel):
+class TransformerXLModel(LanguageModel):
     """Hold a Transformer-XL language model with adaptive embedding and softmax.
 
     `starts_with_zeros`: HF's code fills the memory with zeros before the first segment, which are attended to. The
@@ -54,17 +53,6 @@ class TransformerXLModel(CanonicalModel):
     def embed(self, tokens: Tensor) -> Tensor:
         """Look tokens up: [batch query] -> [batch query d_model]."""
         return self.embedding(tokens)
-
-    def __call__(
-        self,
-        tokens: Tensor,
-        mems: Sequence[Tensor] | None = None,
-        clamp_len: int | None = None,
-        rule: MaskRule | Sequence[MaskRule] | None = None,
-        mix: Tensor | None = None,
-    ) -> Output:
-        """Read one segment of tokens [batch query]."""
-        return self.read(self.embed(tokens), mems, clamp_len, rule, mix=mix)
 
     def first_mems(self, batch: int) -> list[Tensor] | None:
         if not self.starts_with_zeros or not self.config.mem_len:
