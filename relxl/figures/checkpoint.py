@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from relxl.figures.ticks import head_ticks
 from relxl.language import _
 from relxl.style import COLOURS, CURVES, LEGEND, Term, axis, layout, plot_text, theme_of, translucent
 
@@ -104,13 +105,12 @@ def gauge_figure(sizes: Mapping[str, np.ndarray], head: int, dark: bool = False)
             hovertemplate=f"H%{{x}}<br><b>%{{y:.4g}}</b><extra>{label}</extra>",
         )  # fmt: skip
     n_head = len(next(iter(sizes.values())))
-    labels = [f"<b>H{i}</b>" if i == head else f"H{i}" for i in range(n_head)]
     figure.update_layout(
         layout(
             theme, height=260, barmode="group", bargap=0.3, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}
         )
     )
-    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=list(range(n_head)), ticktext=labels))
+    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head)))
     figure.update_yaxes(axis(theme, _("length of the vector"), rangemode="tozero", exponentformat="e"))
     return figure
 

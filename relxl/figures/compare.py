@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from relxl.figures.checkpoint import distance_title, finite
+from relxl.figures.ticks import head_ticks
 from relxl.language import _
 from relxl.style import COLOURS, LEGEND, RELATIVE_TERMS, Term, axis, layout, plot_text, theme_of, translucent
 
@@ -59,8 +60,7 @@ def dumbbell_figure(
                 name=label, showlegend=which == "b", customdata=np.arange(n_head),
                 hovertemplate=f"H%{{customdata}} {name}, {which}<br><b>%{{y:.3f}}</b><extra></extra>",
             )  # fmt: skip
-    labels = [f"<b>H{i}</b>" if i == head else f"H{i}" for i in range(n_head)]
-    ticks = {"tickvals": list(range(n_head)), "ticktext": labels, "showgrid": False, "zeroline": False}
+    ticks = head_ticks(n_head, head) | {"showgrid": False, "zeroline": False}
     figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
     figure.update_xaxes(axis(theme, _("hollow: a, filled: b"), **ticks), range=[-0.6, n_head - 0.4])
     figure.update_yaxes(axis(theme, _("share of the score"), tickformat=".0%"))
@@ -78,13 +78,12 @@ def cosine_figure(values: Mapping[str, np.ndarray], head: int, dark: bool = Fals
             hovertemplate=f"H%{{x}} {name}<br><b>%{{y:.3f}}</b><extra></extra>",
         )  # fmt: skip
     n_head = len(next(iter(values.values())))
-    labels = [f"<b>H{i}</b>" if i == head else f"H{i}" for i in range(n_head)]
     figure.update_layout(
         layout(
             theme, height=240, barmode="group", bargap=0.35, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}
         )
     )
-    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=list(range(n_head)), ticktext=labels))
+    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head)))
     figure.update_yaxes(axis(theme, _("cosine of a and b")), range=[-1.05, 1.05])
     return figure
 
