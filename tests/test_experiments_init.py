@@ -17,9 +17,8 @@ import pandas as pd
 import pytest
 import torch
 
-from relxl import cli_sweep
+from relxl import sweeps
 from relxl.cli import main
-from relxl.cli_sweep import local_executor, run_items
 from relxl.config import TrainConfig
 from relxl.experiments.init_scale import (
     PARAMETERS,
@@ -38,6 +37,7 @@ from relxl.experiments.init_sweep import one_thread, sweep_item, sweep_rows
 from relxl.experiments.init_training import falling_fit, halve_it, oscillation_score, train_scales
 from relxl.masking import causal_mask, masked_softmax
 from relxl.model import INIT_STD, TransformerXL
+from relxl.sweeps import local_executor, run_items
 from relxl.training import start, train_steps
 from tests.conftest import ROOT, tiny_config
 
@@ -270,7 +270,7 @@ def test_an_item_depends_on_nothing_around_it_and_leaves_nothing(rows):
 
 def test_processes_measure_the_same_rows(rows, capsys):
     with local_executor(2) as executor:
-        assert run_items(executor, sweep_item, ITEMS) == rows
+        assert [part for _, part in sorted(run_items(executor, sweep_item, ITEMS))] == rows
     assert f"{len(ITEMS)}/{len(ITEMS)} measured" in capsys.readouterr().err
 
 
@@ -299,7 +299,7 @@ def test_a_cluster_measures_the_same_rows(rows, tmp_path):
 
 def test_a_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch, capsys):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(cli_sweep, "ANSWER_SECONDS", 1)
+    monkeypatch.setattr(sweeps, "ANSWER_SECONDS", 1)
     with local_cluster(0) as cluster:
         out = ["--out", str(tmp_path / "rows.csv")]
         assert main(["sweep", "init-scale", *ARGUMENTS, "--scheduler", cluster.scheduler_address, *out]) == 2
@@ -313,7 +313,7 @@ def test_a_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_is_read_back_as_it_was_measured(suffix, rows, tmp_path):
     out = tmp_path / f"rows{suffix}"
-    assert cli_sweep.write_table(out, rows) == len(ITEMS) * 7
+    assert sweeps.write_table(out, rows) == len(ITEMS) * 7
     table = pd.read_csv(out) if suffix == ".csv" else pd.read_parquet(out)
     assert table.to_dict("list") == as_table(rows) and [path.name for path in tmp_path.iterdir()] == [out.name]
 
@@ -348,7 +348,7 @@ BAD = {
 def test_what_can_not_be_done_is_one_sentence_and_exit_2(case, tmp_path, monkeypatch, capsys):
     if case in ("address", "nobody"):
         pytest.importorskip("distributed")
-        monkeypatch.setattr(cli_sweep, "ANSWER_SECONDS", 1)
+        monkeypatch.setattr(sweeps, "ANSWER_SECONDS", 1)
     arguments, message = BAD[case]
     assert main(["sweep", "init-scale", "--scales", "0.02", "--out", str(tmp_path / "rows.csv"), *arguments]) == 2
     error = capsys.readouterr().err

@@ -9,4 +9,5 @@ max_len_losses    what a trained model loses or gains beyond the training length
 max_len_variants  the ways of running a model that are compared, by name
 memory            a text read segment by segment, and what a shorter memory costs
 max_len_cli       the command `sweep max-len`
+relative_absolute the same model with relative and absolute positions, trained on the same batches; to be watched too
 """

@@ -69,11 +69,11 @@ def run_max_len(options: argparse.Namespace) -> int:
     return 0
 
 
-def validation_streams(checkpoint, text: str, characters: int):
+def validation_streams(checkpoint, text: str, characters: int, streams: int | None = None):
     """Cut the validation part of a text into streams of tokens. Raises ValueError for characters nobody trained."""
     import torch
 
-    from relxl.experiments.max_len_losses import check_has_loss, spread_streams
+    from relxl.experiments.max_len_losses import STREAMS, check_has_loss, spread_streams
     from relxl.training import split_tokens
 
     check_has_loss(checkpoint.model)
@@ -83,7 +83,7 @@ def validation_streams(checkpoint, text: str, characters: int):
             f"{checkpoint.name} does not know {len(encoded.unknown)} of the text's characters, such as "
             f"{next(iter(encoded.unknown))!r}: give the text that it was trained on with --text"
         )
-    return spread_streams(split_tokens(torch.tensor(encoded.ids))[1], characters)
+    return spread_streams(split_tokens(torch.tensor(encoded.ids))[1], characters, streams or STREAMS)
 
 
 def checkpoint_losses(checkpoint, tokens, lengths: list[int], memories: list[int], lead: int):
