@@ -172,12 +172,43 @@ def add_bench(commands: argparse._SubParsersAction) -> None:
     peers.add_argument("--rounds", type=whole_number, default=3, help="pictures a row (default: %(default)s)")
     peers.add_argument("--scripts", type=Path, metavar="FOLDER", help="what BertViz's page loads, else from its CDN")
     peers.set_defaults(run=run_bench_peers)
+    add_bench_memory(subjects)
     doctor = subjects.add_parser("doctor", help="faults put into healthy models: which check finds which")
     doctor.add_argument("--json", type=Path, metavar="FILE", help="write every finding")
     doctor.set_defaults(run=run_bench_doctor)
     for parser, lengths in ((engine, "128,256,512,1024,2048"), (browser, "128,512,2048"), (peers, "64,128")):
         parser.add_argument("--lengths", default=lengths, help="lengths apart by commas (default: %(default)s)")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
+
+
+def add_bench_memory(subjects: argparse._SubParsersAction) -> None:
+    memory = subjects.add_parser("memory", help="a token evaluated with memory beside one with a recomputed window")
+    names = [Path("checkpoints") / f"shakespeare-{positions}" for positions in ("learned", "sinusoid", "absolute")]
+    memory.add_argument("checkpoints", type=Path, nargs="*", default=names, help="(default: three bundled ones)")
+    memory.add_argument(
+        "--contexts",
+        default="128,256,512,1024,2048,3800",
+        help="tokens of memory, and of a window, apart by commas (default: %(default)s)",
+    )
+    memory.add_argument(
+        "--segment", type=whole_number, default=128, help="tokens read at once with memory (%(default)s)"
+    )
+    memory.add_argument("--rounds", type=whole_number, default=6, help="segments that are timed (default: %(default)s)")
+    memory.add_argument("--threads", type=whole_number, help="torch threads; without it torch decides")
+    memory.add_argument(
+        "--text", type=Path, default=Path("data/tinyshakespeare.txt"), help="its last 10 %% are read (%(default)s)"
+    )
+    memory.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
+    memory.set_defaults(run=run_bench_memory)
+
+
+def run_bench_memory(options: argparse.Namespace) -> int:
+    from relxl.bench.memory import bench_memory
+
+    return bench_memory(
+        options.checkpoints, options.contexts, options.segment, options.rounds, options.threads, options.text,
+        options.json,
+    )  # fmt: skip
 
 
 def run_bench_engine(options: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ def add_relative_absolute(subjects: argparse._SubParsersAction) -> None:
     parser.add_argument("--seeds", default="0,1,2", help="seeds apart by commas (default: %(default)s)")
     parser.add_argument("--steps", type=int, default=800, help="of each training (default: %(default)s)")
     parser.add_argument("--lr", type=float, default=4e-3, help="learning rate at its highest (default: %(default)s)")
-    parser.add_argument("--step-tokens", type=int, default=1024, help="tokens that a step reads (default: %(default)s)")
+    parser.add_argument("--step-tokens", type=int, default=512, help="tokens that a step reads (default: %(default)s)")
     parser.add_argument("--scored", type=int, default=8192, help="characters that are scored (default: %(default)s)")
     help = f"{' or '.join(SUFFIXES)} to write; beside it FILE.json says how"
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=help)
@@ -45,11 +45,11 @@ def run_relative_absolute(options: argparse.Namespace) -> int:
     if min(lengths) < 1:
         raise ValueError(f"--lengths {options.lengths}: a segment has 1 token or more")
 
-    from relxl.experiments.relative_absolute import SweepSettings, measure_run, sweep_runs
+    from relxl.experiments.relative_absolute import SweepSettings, measure_run, sweep_runs, sweep_text
     from relxl.files import write_atomic
 
     settings = SweepSettings(steps=options.steps, lr=options.lr, step_tokens=options.step_tokens, scored=options.scored)
-    texts = [read_text(path) for path in options.texts]
+    texts = [sweep_text(path.stem, path.read_text(encoding="utf-8")) for path in options.texts]
     runs = sweep_runs(settings, texts, lengths, seeds)
     how = describe_sweep(settings, options.texts, lengths, seeds)
     journal = options.out.with_name(options.out.name + ".journal")
@@ -84,25 +84,6 @@ HOW = (
     "kinds have the same sizes, seed, batches, steps and learning rate, and no dropout; a learned table has a row for "
     "each distance of the training, and what lies beyond shares the last one"
 )
-
-
-def read_text(path: Path):
-    """Read a text as a `SweepText`. Raises ValueError for one with more than 65,536 different characters."""
-    import numpy as np
-    import torch
-
-    from relxl.experiments.relative_absolute import SweepText
-    from relxl.training import split_tokens
-    from relxl.vocab import Vocab
-
-    text = path.read_text(encoding="utf-8")
-    vocab = Vocab.from_text(text)
-    if len(vocab.tokens) > 1 << 16:
-        raise ValueError(
-            f"{path} has {len(vocab.tokens)} different characters, and a sweep takes up to 65536: give a text"
-        )
-    parts = split_tokens(torch.tensor(vocab.encode(text).ids))
-    return SweepText(path.stem, len(vocab.tokens), *(part.numpy().astype(np.uint16).tobytes() for part in parts))
 
 
 def describe_sweep(settings, paths: list[Path], lengths: list[int], seeds: list[int]) -> dict:

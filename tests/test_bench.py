@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from relxl.bench import engine, peers
+from relxl.bench import engine, memory, peers
 from relxl.bench.methods import METHODS, Method, largest_difference, make_inputs
 from relxl.cli import main
 from tests.decode import decode
@@ -182,3 +182,39 @@ def test_the_table_of_peers_says_what_it_counts_and_leaves_out_what_is_not_there
     assert floor.split() == ["Streamlit", "one", "line", "of", "text", "-", "-", "1048", "ms", "9"]
     assert theirs.split() == ["BertViz", "model_view", "128", "14273.4", "480.4", "ms", "-", "-"]
     assert len({len(line) for line in (head, floor, theirs)}) == 1 and versions == "bertviz 1.4.1, chromium 150"
+
+
+# Memory --------------------------------------------------------------------------------------------------------------
+
+
+def test_memory_prints_a_table_and_writes_what_it_measured(tmp_path, capsys):
+    file = tmp_path / "cost.json"
+    names = ["checkpoints/shakespeare-leaky", "checkpoints/shakespeare-absolute"]
+    command = ["bench", "memory", *names, "--contexts", "32,16", "--segment", "16", "--rounds", "2"]
+    assert main([*command, "--threads", "1", "--json", str(file)]) == 0
+    text, result = capsys.readouterr().out, json.loads(file.read_text())
+    places = [(row["checkpoint"], row["context"]) for row in result["rows"]]
+    assert places == [(name.split("/")[1], context) for name in names for context in (16, 32)]
+    assert result["lead"] == 32 and result["tokens"] == 32 and set(result["checkpoints"]) == {it[0] for it in places}
+    assert "over the same 32 tokens" in result["how"] and result["command"].startswith("python -m relxl ")
+    for row in result["rows"]:
+        assert row["memory_ms"] > 0 and row["window_counted"] > row["strided_counted"] > 1
+        assert (row["every_token_loss"] is None) == (row["context"] == 32)
+        assert row["difference"] == pytest.approx(row["strided_loss"] - row["memory_loss"], abs=2e-5)
+    assert len({row["memory_loss"] for row in result["rows"]}) == 4
+    assert "shakespeare-absolute: a window of 16 for every token" in text and "counted" in text
+
+
+def test_memory_measures_absolute_places_no_further_than_they_mean_something():
+    absolute = SimpleNamespace(config=SimpleNamespace(positions="absolute"))
+    assert memory.measurable(absolute, 512) and not memory.measurable(absolute, 513)
+    assert memory.measurable(SimpleNamespace(config=SimpleNamespace(positions="learned")), 8192)
+
+
+def test_a_memory_that_can_not_be_measured_is_one_sentence(capsys, tmp_path):
+    assert main(["bench", "memory", "--contexts", "1"]) == 2
+    assert capsys.readouterr().err.startswith("relxl: --contexts '1': give whole numbers from 2 to 8192")
+    short = tmp_path / "short.txt"
+    short.write_text("To be, or not to be")
+    assert main(["bench", "memory", "checkpoints/shakespeare-leaky", "--text", str(short)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

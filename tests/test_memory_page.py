@@ -48,7 +48,7 @@ def test_the_picture_is_the_mass_across_the_seam(name):
     np.testing.assert_allclose(numbers(lines(shown[2][0], "L1H2")[0]["y"]), slots[2], atol=1e-6)
     assert f"**L1H2** gives **{round(100 * mass[1, 2].mean())} %** of its attention to the memory" in words(app)
     assert ("It was trained without a memory." in words(app)) == (name in ("shakespeare-absolute", "shakespeare-leaky"))
-    assert len(shown) == 4 and all(len(alt) > 20 for _figure, alt in shown)
+    assert len(shown) == 5 and all(len(alt) > 20 for _figure, alt in shown)
 
 
 def test_the_losses_of_the_segment_are_those_of_the_run():

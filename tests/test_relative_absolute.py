@@ -11,7 +11,7 @@ import torch
 
 from relxl import cli_relative_absolute
 from relxl.cli import main
-from relxl.cli_relative_absolute import SMALL_LENGTH, read_text, small_rows
+from relxl.cli_relative_absolute import SMALL_LENGTH, small_rows
 from relxl.config import POSITIONS
 from relxl.experiments.relative_absolute import (
     TIMES,
@@ -22,6 +22,7 @@ from relxl.experiments.relative_absolute import (
     measure_run,
     position_rows,
     sweep_runs,
+    sweep_text,
     train_beside,
 )
 from relxl.training import token_loss
@@ -40,7 +41,7 @@ def text_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def text(text_file):
-    return read_text(text_file)
+    return sweep_text("little", text_file.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +214,7 @@ def test_the_recorded_sweep_is_whole():
 def test_a_small_rerun_gives_the_recorded_losses():
     """One length, few steps: on another processor sums round differently, so a band of 0.02 nats is left."""
     recorded = json.loads((ROOT / "data/relative_vs_absolute.json").read_text())["small"]
-    again = small_rows(read_text(ROOT / "data/tinyshakespeare.txt"))
+    again = small_rows(sweep_text("tinyshakespeare", (ROOT / "data/tinyshakespeare.txt").read_text()))
     assert [row["segment_len"] for row in again] == [SMALL_LENGTH] * len(again) == [64] * (2 * 3 * len(TIMES))
     for before, after in zip(recorded, again, strict=True):
         assert {**before, "loss": 0} == {**after, "loss": 0}

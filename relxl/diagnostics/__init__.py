@@ -4,9 +4,11 @@ terms.py     shares of the terms, the head that tells most, tables of a row, a c
 heads.py     what every head does: where its attention goes, its scores over windows; the atlas table, heads alike
 additive.py  how much of the scores distance alone, the key alone, or both added explain
 distance.py  profiles of a head over distance, how far its attention reaches, what one term alone would do
+relative_absolute.py  what a sweep of relative and absolute models says: curves over the seeds, where a gap opens
 memory.py    what crosses the seam between memory and segment, and onto which slots
 """
 
+from relxl.diagnostics.additive import additive_fit, explained_squares
 from relxl.diagnostics.distance import (
     DistanceProfile,
     alone,
@@ -35,6 +37,7 @@ from relxl.diagnostics.memory import colliding_keys, even_mass, seam_mass, seam_
 from relxl.diagnostics.shapley import focus, shapley_shares
 from relxl.diagnostics.terms import (
     cell_table,
+    centre_rows,
     dimension_table,
     head_measures,
     head_shares,
@@ -51,14 +54,17 @@ __all__ = [
     "SIMPLEX",
     "DistanceProfile",
     "HeadScores",
+    "additive_fit",
     "alone",
     "atlas_table",
     "attention_reach",
     "cell_table",
+    "centre_rows",
     "colliding_keys",
     "dimension_table",
     "distance_profile",
     "even_mass",
+    "explained_squares",
     "focus",
     "half_life",
     "head_measures",

@@ -20,7 +20,8 @@ from torch import Tensor
 from relxl.config import POSITIONS, ModelConfig, TrainConfig
 from relxl.experiments.init_sweep import one_thread
 from relxl.experiments.max_len_losses import LengthLoss, length_losses, mean_and_error
-from relxl.training import TrainState, start, train_steps
+from relxl.training import TrainState, split_tokens, start, train_steps
+from relxl.vocab import Vocab
 
 TIMES = (1, 2, 4, 8)  # the training's segment length
 LAST_STEPS = 50  # whose mean loss is the training loss of a run
@@ -38,7 +39,7 @@ class SweepSettings:
     d_model: int = 64
     d_inner: int = 256
     steps: int = 800
-    step_tokens: int = 1024
+    step_tokens: int = 512
     lr: float = 4e-3
     warmup: int = 100
     scored: int = 8192  # characters of the validation text that every measure is about
@@ -79,6 +80,15 @@ class SweepText:
     n_token: int
     train: bytes
     validation: bytes
+
+
+def sweep_text(name: str, text: str) -> SweepText:
+    """Cut a text into tokens, a character each. Raises ValueError for more than 65,536 different characters."""
+    vocab = Vocab.from_text(text)
+    if len(vocab.tokens) > 1 << 16:
+        raise ValueError(f"{name} has {len(vocab.tokens)} different characters, and a sweep takes up to 65536")
+    parts = split_tokens(torch.tensor(vocab.encode(text).ids))
+    return SweepText(name, len(vocab.tokens), *(part.numpy().astype(np.uint16).tobytes() for part in parts))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """The figures of the page "Initialisation"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
 
+from relxl.figures.curves import MARGIN, add_band
 from relxl.language import _
-from relxl.style import CURVES, LEGEND, Term, axis, layout, number, theme_of, translucent
-
-MARGIN = {"l": 56, "r": 16, "t": 32, "b": 40}
+from relxl.style import LEGEND, Term, axis, layout, number, theme_of
 
 
 def spread_figure(
@@ -64,17 +63,10 @@ def sweep_figure(
     """Draw a measure against the scale, a curve a length: curves are length -> [seed scale], the seeds as a band."""
     theme = theme_of(dark)
     figure = go.Figure()
-    x = scales.astype(np.float32)
-    for colour, (length, values) in zip(CURVES, curves.items(), strict=False):
-        low, middle, high = (reduce(values, axis=0).astype(np.float32) for reduce in (np.min, np.median, np.max))
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), fill="toself", mode="lines",
-            line={"width": 0}, fillcolor=translucent(colour, 0.18), hoverinfo="skip", showlegend=False,
-        )  # fmt: skip
-        figure.add_scatter(
-            x=x, y=middle, mode="lines", line={"color": colour, "width": 2}, name=_("length {n}").format(n=length),
-            hovertemplate=_("scale %{x:.3g}") + "<br><b>%{y:.3g}</b><extra>%{fullData.name}</extra>",
-        )  # fmt: skip
+    for place, (length, values) in enumerate(curves.items()):
+        low, middle, high = (reduce(values, axis=0) for reduce in (np.min, np.median, np.max))
+        hover = _("scale %{x:.3g}") + "<br><b>%{y:.3g}</b><extra>%{fullData.name}</extra>"
+        add_band(figure, scales, middle, low, high, place, _("length {n}").format(n=length), hover)
     for name, scale in marks.items():
         figure.add_vline(
             scale, line={"color": theme.faint, "width": 1, "dash": "dash"},
@@ -83,21 +75,4 @@ def sweep_figure(
     figure.update_layout(layout(theme, height=260, showlegend=True, legend=LEGEND, margin=MARGIN))
     figure.update_xaxes(axis(theme, _("initial scale"), type="log", exponentformat="power"))
     figure.update_yaxes(axis(theme, title, rangemode="tozero"))
-    return figure
-
-
-def losses_figure(losses: Mapping[float, Sequence[float]], dark: bool = False) -> go.Figure:
-    """Draw the loss of each scale by step: scale -> [step] nats per token."""
-    theme = theme_of(dark)
-    figure = go.Figure()
-    for colour, (scale, values) in zip(CURVES, losses.items(), strict=False):
-        curve = np.asarray(values, np.float32)
-        every = max(len(curve) // 600, 1)
-        figure.add_scatter(
-            x=np.arange(1, len(curve) + 1)[::every], y=curve[::every], mode="lines", line={"color": colour, "width": 2},
-            name=number(scale), hovertemplate=_("step %{x}") + "<br><b>%{y:.3f}</b><extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    figure.update_layout(layout(theme, height=300, showlegend=True, legend=LEGEND, margin=MARGIN))
-    figure.update_xaxes(axis(theme, _("step")))
-    figure.update_yaxes(axis(theme, _("loss, nats per token")))
     return figure

@@ -7,12 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from relxl.figures.curves import add_band
 from relxl.figures.score_terms import curve_figure
 from relxl.language import _
-from relxl.style import CURVES, LEGEND, Term, axis, layout, theme_of, translucent
+from relxl.style import CURVES, LEGEND, Term, axis, layout, theme_of
 
 MARGIN = {"l": 56, "r": 16, "t": 40, "b": 44}
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 
 class Series(NamedTuple):
@@ -129,19 +129,10 @@ def position_figure(curves: Mapping[str, Series], trained: int | None, dark: boo
 
 def add_curves(figure: go.Figure, curves: Mapping[str, Series], where: str) -> None:
     """Add each curve over its band: two standard errors on either side, nothing where they are not known."""
+    hover = where + "<br><b>%{y:.3f}</b>, %{customdata[0]:.3f} – %{customdata[1]:.3f}<extra>%{fullData.name}</extra>"
     for place, (name, curve) in enumerate(curves.items()):
-        colour, symbol = CURVES[place % len(CURVES)], SYMBOLS[place % len(SYMBOLS)]
         error = 2 * np.nan_to_num(curve.error)
-        figure.add_scatter(
-            x=np.concatenate([curve.x, curve.x[::-1]]), y=np.concatenate([curve.y + error, (curve.y - error)[::-1]]),
-            fill="toself", mode="lines", line={"width": 0}, fillcolor=translucent(colour, 0.16), hoverinfo="skip",
-            showlegend=False, legendgroup=name,
-        )  # fmt: skip
-        figure.add_scatter(
-            x=curve.x, y=curve.y, mode="lines+markers", line={"color": colour, "width": 2}, name=name,
-            marker={"symbol": symbol, "size": 7}, legendgroup=name, customdata=error,
-            hovertemplate=where + "<br><b>%{y:.3f}</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>",
-        )  # fmt: skip
+        add_band(figure, curve.x, curve.y, curve.y - error, curve.y + error, place, name, hover)
 
 
 def add_mark(figure: go.Figure, place: float, name: str, dark: bool, at: float) -> None:

@@ -19,6 +19,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     doctor.py       the findings of the page "Doctor"; doctor_evidence.py shows the numbers of one
     memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
     compare.py      two checkpoints, of the page "Compare"; compare_text and compare_film.py belong to it
+    derivation.py   from absolute to relative by steps; derivation_run and derivation_words.py belong to it
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 

@@ -5,7 +5,7 @@ import streamlit as st
 from relxl.census import describe
 from relxl.checkpoint import OWN, Checkpoint
 from relxl.config import TrainConfig
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.show import escape
 from relxl.ui.view import View
 
@@ -24,7 +24,7 @@ def position_name(checkpoint: Checkpoint) -> str:
 def show_card(checkpoint: Checkpoint) -> None:
     """Show what the checkpoint is, in a few lines."""
     config, training = checkpoint.config, checkpoint.training
-    lines = [] if checkpoint.opened.family is OWN else [escape(checkpoint.opened.family.title)]
+    lines = [] if checkpoint.opened.family is OWN else [escape(translated(checkpoint.opened.family.title))]
     lines += [
         _("{layers} × {heads} heads, d_model {width}, {count} parameters").format(
             layers=_("1 layer") if config.n_layer == 1 else _("{n} layers").format(n=config.n_layer),
@@ -62,7 +62,7 @@ def model_card(view: View) -> None:
     loss = facts["validation_loss"]
     rows = {
         _("checkpoint"): checkpoint.name,
-        _("family"): checkpoint.opened.family.title,
+        _("family"): translated(checkpoint.opened.family.title),
         _("size"): _(
             "{n_layer} layers × {n_head} heads of {d_head}, d_model {d_model}, {parameters} parameters"
         ).format(**facts),

@@ -8,7 +8,7 @@ from relxl import style
 from relxl.canonical import LearnedPositions
 from relxl.checkpoint import Checkpoint
 from relxl.figures.shift import grouped
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.show import escape
 from relxl.weights_only import shared_biases, shared_embedding
 
@@ -39,13 +39,13 @@ def identity(checkpoint: Checkpoint) -> None:
     """Show whose file this is and how it was recognised, its sizes, what is shared, and what was done on opening it."""
     opened, weights, config = checkpoint.opened, checkpoint.weights, checkpoint.config
     evidence = opened.match.evidence[opened.match.families.index(opened.family)]
-    others = ", ".join(family.title for family in opened.match.families if family is not opened.family)
-    known = shown(evidence, 300)
+    others = ", ".join(translated(family.title) for family in opened.match.families if family is not opened.family)
+    known = shown(translated(evidence), 300)
     if others:
-        known += ". " + _("**The same names are those of {others}.**").format(others=shown(others))
+        known += _(".") + " " + _("**The same names are those of {others}.**").format(others=shown(others))
     tokens = _("vocabulary {n}").format(n=grouped(config.n_token)) if config.n_token else _("reads hidden states")
     rows = {
-        _("family"): f"**{shown(opened.family.title)}** ({shown(opened.family.source)})",
+        _("family"): f"**{shown(translated(opened.family.title))}** ({shown(opened.family.source)})",
         _("known by"): known,
         _("file"): f"{shown(weights.container)}, {megabytes(weights.size)}, "
         + _("{tensors} tensors, {numbers} parameters").format(
@@ -64,7 +64,7 @@ def identity(checkpoint: Checkpoint) -> None:
         _("u and v"): escape(biases(checkpoint)),
         _("embeddings"): escape(embeddings(checkpoint)),
     }
-    rows |= {_("note") + " " * place: shown(note, 400) for place, note in enumerate(weights.notes)}
+    rows |= {_("note") + " " * place: shown(translated(note), 400) for place, note in enumerate(weights.notes)}
     st.markdown("##### " + _("What it is"))
     card(rows)
 

@@ -7,7 +7,7 @@ from relxl import style
 from relxl.checkpoint import Checkpoint
 from relxl.figures import checkpoint as figures
 from relxl.figures.shift import STYLE, Cell, Table, stage_html
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.checkpoint import key_of
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import code, escape, show
@@ -43,7 +43,7 @@ def draw_answers(name: str, distances: np.ndarray, found: list[Answer], dark: bo
     """Draw what the answers to one question differ in: the curve, the cells, or what queries and keys are made of."""
     for answer in found:
         if answer.refused:
-            st.caption(f"{escape(label(answer))}: {escape(answer.refused)}")
+            st.caption(f"{escape(label(answer))}: {escape(translated(answer.refused))}")
     found = [answer for answer in found if not answer.refused]
     if not found:
         return

@@ -7,7 +7,7 @@ import streamlit as st
 from relxl.checkpoint import Checkpoint
 from relxl.families import BY_NAME, FamilyError, Setting
 from relxl.families.family import Ask, checked
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.show import code, escape
 from relxl.ui.state import choose, chosen, keep, remember
 
@@ -65,7 +65,7 @@ def settings(checkpoint: Checkpoint) -> None:
                 draw_setting(setting)
     bad = chosen(BAD)[0]
     if bad:
-        st.error(escape(bad))
+        st.error(escape(translated(bad)))
         choose(**{BAD: None})
 
 

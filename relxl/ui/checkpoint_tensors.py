@@ -17,6 +17,7 @@ from relxl.language import _
 from relxl.tensor_view import KINDS, LARGEST, SHOWN, Histogram, Picture, cut, histogram, numbers, picture
 from relxl.ui.checkpoint import key_of, shown
 from relxl.ui.show import show
+from relxl.ui.speak import fragment
 from relxl.ui.state import keep
 
 POSITIONS = ("pos_table", "w_k_pos", "r_emb", "r_net", "linear_pos", "key_pos_embeddings", "rel_attn.r")
@@ -41,7 +42,7 @@ def rows_of(checkpoint: Checkpoint) -> list[dict]:
         return cached_census(key_of(checkpoint), checkpoint)
 
 
-@st.fragment
+@fragment
 def census(checkpoint: Checkpoint, dark: bool) -> None:
     """Show the census of all tensors, and the picture of the one that is picked; its controls redraw this alone."""
     st.markdown("##### " + _("Every tensor"))

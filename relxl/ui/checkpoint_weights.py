@@ -77,7 +77,7 @@ def curve_sentence(name: str, curve: np.ndarray, distances: np.ndarray) -> str:
         bottom=style.number(values[low]),
     )
     below = places[(places > places[high]) & (values < (values[high] + values[low]) / 2)]
-    return text + (_("; it has fallen half of that way at {n}.").format(n=below[0]) if len(below) else ".")
+    return text + (_("; it has fallen half of that way at {n}.").format(n=below[0]) if len(below) else _("."))
 
 
 # The bias on the query -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, UnansweredError
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.trace import NO_TOKEN, Trace, split_memory
 from relxl.ui.card import show_card
 from relxl.ui.library import hidden_box, kept_answers, kept_hidden, kept_place
@@ -81,7 +81,7 @@ def choose_checkpoint(controls: Controls) -> tuple[Checkpoint, Source]:
     except ValueError as error:
         if not answers:
             raise
-        st.toast(escape(str(error)))  # answers to another file's questions
+        st.toast(escape(translated(str(error))))  # answers to another file's questions
         choose(a="")
         source = source_of(place.path, place.label)
         checkpoint = cached_checkpoint(source)
@@ -132,7 +132,7 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: Controls) -> S
     label = _("Token ids") if isinstance(vocab, IdVocab) else _("Text")
     controls.append(lambda: st.text_area(label, height=90, max_chars=MAX_CHARACTERS, **text.widget))
     if reason := getattr(vocab, "reason", ""):
-        controls.append(partial(st.caption, escape(_(reason))))
+        controls.append(partial(st.caption, escape(translated(reason))))
     lengths = [config.segment_len, *(length for length in LONGER_SEGMENTS if length > config.segment_len)]
     memory, segment = keep("m", 1, (0, 1)), keep("n", config.segment_len, lengths)
     controls.append(lambda: draw_lengths(memory, segment, lengths))

@@ -10,7 +10,7 @@ from relxl.checkpoint import Checkpoint
 from relxl.compare import Changes, bias_vectors, common_distances, compare_tensors, cosines, layer_curves, likeness
 from relxl.figures import compare as figures
 from relxl.figures.checkpoint import lines_figure
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.checkpoint import key_of, shown
 from relxl.ui.library import BUNDLED, FIRST, Place, folder_entries, places
 from relxl.ui.show import escape, show
@@ -87,7 +87,7 @@ def choose_pair(view: View) -> Pair | None:
     try:
         checkpoint = cached_checkpoint(source)
     except (ValueError, OSError) as error:
-        st.error(escape(str(error)))
+        st.error(escape(translated(str(error))))
         return None
     run = source._replace(ids=view.source.ids, mem_len=view.source.mem_len)
     return Pair(view, checkpoint, run, cached_changes(view.source.checkpoint, source))

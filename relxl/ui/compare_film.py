@@ -12,7 +12,7 @@ from relxl.checkpoint import Checkpoint, open_checkpoint
 from relxl.compare import Changes, Film, film_steps, make_film, thin
 from relxl.figures import compare as figures
 from relxl.figures.shift import grouped
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.trace import run, split_memory
 from relxl.ui.checkpoint import shown
 from relxl.ui.chooser import default_text
@@ -75,7 +75,7 @@ def choose_film(view: View) -> Watched | None:
         ids, mem_len, own = text_of(view, first)
         shares, losses = cached_text(snapshots, ids, mem_len) if ids else ({}, np.full(len(film.steps), np.nan))
     except (ValueError, OSError) as error:
-        st.error(escape(str(error)))
+        st.error(escape(translated(str(error))))
         return None
     choices = range(first.config.n_layer)
     layer = keep("cl", 0, choices)
@@ -184,7 +184,7 @@ def loss_sentence(watched: Watched) -> str:
     before = loss[watched.now - 1] if watched.now else np.nan
     if np.isfinite(before):
         said += _(", at the snapshot before {before}").format(before=style.number(float(before)))
-    return said + "."
+    return said + _(".")
 
 
 def moved(watched: Watched) -> None:

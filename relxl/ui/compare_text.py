@@ -5,7 +5,7 @@ import streamlit as st
 
 from relxl import style
 from relxl.figures import compare as figures
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.compare import Pair
 from relxl.ui.loss import cached_reading_loss
 from relxl.ui.show import escape, show
@@ -22,7 +22,7 @@ def shares(pair: Pair) -> None:
     try:
         a, b = view.measures, cached_measures(pair.source)
     except ValueError as error:
-        st.markdown(escape(str(error)))
+        st.markdown(escape(translated(str(error))))
         return
     losses_line(pair)
     if not pair.layer_fits:

@@ -264,7 +264,7 @@ def finding(view: View, span: Span) -> str:
     term = POSITION[view.checkpoint.config.positions]
     name = f"({view.looks[term].letter}) {term}".replace("_", r"\_")
     if math.isnan(alone):
-        return text.rstrip(";") + "."
+        return text.rstrip(";；") + _(".")
     return f"{text} {then.format(term=name, alone=int(alone) + more)} {curve_sentence(view, span)}".rstrip()
 
 
@@ -294,4 +294,4 @@ def curve_sentence(view: View, span: Span) -> str:
             if share == 0
             else _("; beyond the training it still moves by {share} of its range").format(share=style.percent(share))
         )
-    return text + "."
+    return text + _(".")

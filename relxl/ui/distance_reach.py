@@ -8,6 +8,7 @@ from relxl.figures import distance as figures
 from relxl.language import _
 from relxl.ui.distance import POSITION, Controls, Span, cached_reach, curves_of, span_of
 from relxl.ui.show import show
+from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
 from relxl.ui.view import View
 
@@ -67,7 +68,7 @@ def half_lives(view: View) -> np.ndarray:
     return found
 
 
-@st.fragment
+@fragment
 def every_head(view: View, wanted: Controls, far: Span) -> None:
     """Show v_bias of every head of the model as small curves, when it is asked for."""
     if curves_of(view, view.layer, far) is None:

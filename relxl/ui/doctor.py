@@ -11,7 +11,7 @@ from relxl.doctor import Check, Finding, Reference, read_reference
 from relxl.doctor.finding import SEVERITIES
 from relxl.doctor.registry import compare, examine_each
 from relxl.doctor.report import Report, as_html, as_json, as_junit
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.trace import Trace
 from relxl.ui.checkpoint import shown
 from relxl.ui.chooser import default_text, text_key
@@ -115,14 +115,15 @@ def finding_line(found: Examined) -> str:
     told = ", ".join(counted(name, n) for name, n in counts.items() if n)
     if counts["error"]:
         worst = next(finding for finding in found.findings if finding.severity == "error")
-        return f"**{told}:** {sentence(worst)}"
+        return f"**{told}{_(':')}** {sentence(worst)}"
     healthy = _("**{n} checks ran and found no error.**").format(n=ran)
     return healthy + (f" {told}." if told else "")
 
 
 def sentence(finding: Finding) -> str:
     """Give a finding's sentence as a line of markdown; names in it come from a file."""
-    return shown(_(finding.template).format(**finding.values), LONGEST_SENTENCE)
+    values = {name: translated(value) if isinstance(value, str) else value for name, value in finding.values.items()}
+    return shown(_(finding.template).format(**values), LONGEST_SENTENCE)
 
 
 def mark(severity: str) -> str:
@@ -137,7 +138,7 @@ def summary(view: View, found: Examined) -> None:
     st.markdown(finding_line(found))
     st.caption(_("Examined: {name}, on {read}.").format(name=shown(view.checkpoint.name), read=found.report.read))
     if found.about:
-        st.warning(escape(found.about))
+        st.warning(escape(translated(found.about)))
 
 
 def presets() -> None:
@@ -223,7 +224,7 @@ def reference_box() -> None:
             st.session_state.reference_error = str(error)
         st.rerun()
     if "reference_error" in st.session_state:
-        st.error(escape(st.session_state.reference_error))
+        st.error(escape(translated(st.session_state.reference_error)))
     if "reference" in st.session_state:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Compared with {name}").format(name=shown(st.session_state.reference[1])), width="content")

@@ -13,7 +13,7 @@ from relxl.doctor.case import Case
 from relxl.doctor.positions import tables
 from relxl.doctor.report import plain
 from relxl.figures.doctor import bars_figure, cells_figure, heads_figure, numbers_figure, rows_figure
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.trace import Trace
 from relxl.ui.frame import all_pages
 from relxl.ui.show import show
@@ -64,11 +64,22 @@ def tabular(finding: Finding) -> tuple[dict[str, list[str]], list[dict[str, list
     for name, value in finding.evidence.items():
         columns, rows = rows_of(name, value)
         if rows:
-            lists.append({column: [str(row[place]) for row in rows] for place, column in enumerate(columns)})
+            lists.append(
+                {translated(column): [str(told(row[place])) for row in rows] for place, column in enumerate(columns)}
+            )
         else:
-            numbers["name"].append(name.replace("_", " "))
-            numbers["value"].append(plain(value))
+            numbers["name"].append(translated(name.replace("_", " ")))
+            numbers["value"].append(plain(told(value)))
     return numbers, lists
+
+
+def told(value: object) -> object:
+    """Translate the words in evidence, however deep they stand in it."""
+    if isinstance(value, dict):
+        return {translated(name): told(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [told(part) for part in value]
+    return translated(value) if isinstance(value, str) else value
 
 
 def rows_of(name: str, value: object) -> tuple[list[str], list[list]]:
@@ -148,9 +159,9 @@ def compared(view: View, trace: Trace, finding: Finding) -> Picture | None:
         pairs = list(value.items()) if isinstance(value, dict) else value
         if not isinstance(pairs, list) or not 2 <= len(pairs) <= MOST_BARS or not all(map(is_pair, pairs)):
             continue
-        names, values = [pair[0] for pair in pairs], np.array([pair[1] for pair in pairs], float)
+        names, values = [translated(pair[0]) for pair in pairs], np.array([pair[1] for pair in pairs], float)
         if np.isfinite(values).all():
-            title = _("loss, nats per token") if name == "losses" else name.replace("_", " ")
+            title = _("loss, nats per token") if name == "losses" else translated(name.replace("_", " "))
             alt = _("Bars, one below the other: {title}. Smallest: {name}, {value}.").format(
                 title=title, name=names[values.argmin()], value=plain(float(values.min()))
             )

@@ -7,10 +7,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl.checkpoint import UnansweredError
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.chooser import Look, choose_look, choose_view
 from relxl.ui.library import answer_box
 from relxl.ui.show import escape, show_proof
+from relxl.ui.speak import pick_language, settle_language
 from relxl.ui.state import write_link
 from relxl.ui.view import View
 
@@ -112,6 +113,15 @@ def all_pages() -> dict[str, Page]:
                 "hardly anything else to read."
             ),
         ),
+        "relative_absolute": Page(
+            "pages/12_Relative_vs_absolute.py",
+            _("Relative vs absolute"),
+            _("Is relative really better, and when?"),
+            _(
+                "The same small model three times, on the same batches. Above the line at 0 relative positions win; a "
+                "band is the range over the seeds."
+            ),
+        ),
         "checkpoint": Page(
             "pages/8_Checkpoint.py",
             _("Checkpoint"),
@@ -147,13 +157,13 @@ def page(name: str) -> View:
 
     The sidebar is not drawn yet: its values are known without it, and the picture comes first. `finish` draws it.
     """
-    corner = draw_head(all_pages()[name], [5, 1])
+    corner = draw_head(name, [5, 1])
     return look_at(lambda controls: choose_view(controls, corner))
 
 
 def weights_page(name: str) -> Look:
     """Draw the head of a page that looks at a checkpoint and runs nothing; give the checkpoint, layer and head."""
-    draw_head(all_pages()[name], [1])
+    draw_head(name, [1])
     return look_at(choose_look)
 
 
@@ -164,7 +174,7 @@ def look_at(choose: Callable[[list[Callable[[], object]]], object]):
         return choose(controls)
     except (ValueError, OSError) as error:
         draw_sidebar(controls)
-        st.error(escape(str(error)))
+        st.error(escape(translated(str(error))))
         if isinstance(error, UnansweredError):
             answer_box(error.ask)
         st.stop()
@@ -172,12 +182,14 @@ def look_at(choose: Callable[[list[Callable[[], object]]], object]):
 
 def plain_page(name: str) -> bool:
     """Draw the head of a page that looks at no model; give whether the theme is dark. `finish` draws the sidebar."""
-    draw_head(all_pages()[name], [1])
+    draw_head(name, [1])
     return st.context.theme.type == "dark"
 
 
-def draw_head(this: Page, widths: list[int]) -> DeltaGenerator:
-    """Draw title and sentence of a page; give the last column of the title's line."""
+def draw_head(name: str, widths: list[int]) -> DeltaGenerator:
+    """Settle the language, draw title and sentence of a page, and give the last column of the title's line."""
+    settle_language()
+    this = all_pages()[name]
     st.set_page_config(f"{this.name} · relxl", layout="wide")
     st.html(f"<style>{SPACING}</style>")
     columns = st.columns(widths, vertical_alignment="center")
@@ -199,7 +211,9 @@ def finish(view: View | Look | None = None, proof: bool = True) -> None:
 
 def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
     with st.sidebar:
-        st.markdown("### relxl")
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown("### relxl", width="content")
+            pick_language()
         for door in all_pages().values():
             st.page_link(door.file, label=door.name)
         for draw in controls:

@@ -8,6 +8,7 @@ import streamlit as st
 from relxl import diagnostics
 from relxl.language import _
 from relxl.ui.heads_look import Look, choose_head
+from relxl.ui.speak import fragment
 from relxl.ui.state import chosen, write_link
 from relxl.ui.view import View
 
@@ -24,7 +25,7 @@ def table(view: View, look: Look) -> None:
     st.download_button("CSV", csv, f"{name}_heads.csv", "text/csv", on_click="ignore")
 
 
-@st.fragment
+@fragment
 def draw_table(view: View, look: Look, before: tuple) -> None:
     """Draw the table; its filters redraw it alone, another head the whole page."""
     if chosen("l", "h") != before:

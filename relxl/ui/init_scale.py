@@ -23,6 +23,7 @@ from relxl.experiments.init_scale import (
 from relxl.experiments.init_sweep import sweep_item, sweep_rows
 from relxl.experiments.init_training import halve_it, oscillation_score, train_scales
 from relxl.figures import init_scale as figures
+from relxl.figures.curves import losses_figure
 from relxl.jobs import Progress
 from relxl.language import _
 from relxl.split import HeadTerms
@@ -299,7 +300,8 @@ def draw_training(losses: Mapping[float, Sequence[float]], dark: bool) -> None:
         _("loss of the last tenth"): list(tenth.values()),
         _("oscillation"): [oscillation_score(values) for values in losses.values()],
     }
-    show(figures.losses_figure(losses, dark), key="init_losses", alt=alt)
+    named = {style.number(scale): values for scale, values in losses.items()}
+    show(losses_figure(named, dark), key="init_losses", alt=alt)
     st.caption(alt)
     st.dataframe(table, hide_index=True)
     for scale in losses:

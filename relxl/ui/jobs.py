@@ -6,14 +6,16 @@ loss of the connection, and what a closed one still had to run is cancelled.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from relxl.jobs import Job, Jobs, Work
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.show import escape
+from relxl.ui.speak import fragment
 
 TICK_SECONDS = 0.5
 
@@ -35,7 +37,7 @@ def owner() -> str:
     return get_script_run_ctx().session_id
 
 
-@st.fragment
+@fragment
 def show_job(key: str, title: str, work: Work, draw: Callable[[object], None]) -> None:
     """Offer a job, show how it stands, and let `draw` show its result, as far as there is one.
 
@@ -44,7 +46,7 @@ def show_job(key: str, title: str, work: Work, draw: Callable[[object], None]) -
     job = jobs().get(owner(), key)
     row = st.container(horizontal=True, vertical_alignment="center")
     if f"refused {key}" in st.session_state:
-        st.warning(escape(st.session_state.pop(f"refused {key}")))
+        st.warning(escape(translated(st.session_state.pop(f"refused {key}"))))
     if job is None or (job.alive and owner() not in job.owners):
         row.button(
             _("Start"), key=f"start {key}", icon=":material/play_arrow:", on_click=start, args=(key, title, work)
@@ -61,11 +63,11 @@ def show_job(key: str, title: str, work: Work, draw: Callable[[object], None]) -
         row.button(_("Run again"), key=f"again {key}", icon=":material/replay:", on_click=start, args=again)
         row.markdown(ending(job))
         if job.state == "failed":
-            st.error(escape(job.error))
+            st.error(escape(translated(job.error)))
         draw_result(job, draw)
 
 
-@st.fragment(run_every=TICK_SECONDS)
+@partial(fragment, run_every=TICK_SECONDS)
 def watch(key: str, draw: Callable[[object], None]) -> None:
     """Show a job that waits or runs. When it has ended the page is drawn anew, without this part: so the ticks end."""
     job = jobs().get(owner(), key)

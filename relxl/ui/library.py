@@ -19,7 +19,7 @@ import streamlit as st
 
 from relxl.checkpoint import UnansweredError, list_checkpoints
 from relxl.containers import CheckpointError
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.show import escape
 from relxl.ui.state import choose, keep
 from relxl.ui.view import cached_checkpoint, source_of
@@ -168,7 +168,7 @@ def upload_box() -> None:
             st.session_state.upload_error = str(error)
         st.rerun()
     if "upload_error" in st.session_state:
-        st.error(escape(st.session_state.upload_error))
+        st.error(escape(translated(st.session_state.upload_error)))
 
 
 def take(files: list[tuple[str, bytes]]) -> str:

@@ -29,6 +29,7 @@ from relxl.ui.loss import no_loss
 from relxl.ui.masking import fault_names, leak_sentence
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import plain, show
+from relxl.ui.speak import fragment
 from relxl.ui.view import FILLS, Source, View, cached_trace, last_tokens
 
 LEAKY = "shakespeare-leaky"
@@ -97,7 +98,7 @@ def what_is_true() -> None:
     )
 
 
-@st.fragment
+@fragment
 def causality(view: View, rules: tuple[MaskRule, ...]) -> None:
     """Show which outputs move when a token is changed, stage by stage, and what each layer by itself lets in."""
     tokens = view.checkpoint.config.n_token > 0

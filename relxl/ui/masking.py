@@ -97,7 +97,7 @@ def presets(view: View, rule: MaskRule) -> None:
         st.markdown(_("A rule of your own."))
     else:
         preset = shown[chosen]
-        st.markdown(f"**{preset.name}.** {preset.text} :gray[{escape(preset.where)}]")
+        st.markdown(f"**{preset.name}{_('.')}** {preset.text} :gray[{escape(preset.where)}]")
 
 
 def choose_preset(base: MaskRule) -> None:

@@ -26,6 +26,7 @@ from relxl.ui.jobs import show_job
 from relxl.ui.library import BUNDLED, ROOT
 from relxl.ui.loss import no_loss
 from relxl.ui.show import escape, plain, show
+from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
 from relxl.ui.texts import training_file
 from relxl.ui.view import Source, View, cached_checkpoint
@@ -87,7 +88,7 @@ def trained_with(name: str) -> dict[str, int]:
     return {name: config[name] for name in ("segment_len", "mem_len") if name in config}
 
 
-@st.fragment
+@fragment
 def draw_recorded(name: str, dark: bool) -> None:
     """Draw the recorded result; its controls redraw this section alone."""
     rows = read_rows(str(RECORDED), RECORDED.stat().st_mtime_ns)
@@ -194,7 +195,7 @@ def best_sentence(rows: Sequence[Row], by: str, home: Mapping[str, int]) -> str:
     if not math.isnan(best["change"]):
         text += _(", {change} against its own training length").format(change=plus_minus(best, "change"))
     if not others:
-        return text + "."
+        return text + _(".")
     same = [row for row in others if row["loss"] - best["loss"] <= SURE * both_errors(best, row)]
     if same:
         tied = ", ".join(escape(shown_name(row[by])) for row in same)
@@ -204,7 +205,7 @@ def best_sentence(rows: Sequence[Row], by: str, home: Mapping[str, int]) -> str:
         text += _("; the highest is {name} with {loss}").format(
             name=escape(shown_name(worst[by])), loss=f"{worst['loss']:.3f}"
         )
-    return text + "."
+    return text + _(".")
 
 
 def both_errors(one: Row, other: Row) -> float:

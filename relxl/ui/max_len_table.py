@@ -20,10 +20,11 @@ from relxl.experiments.max_len import (
 )
 from relxl.figures import max_len as figures
 from relxl.figures.shift import STYLE, Cell, Table, stage_html
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.ui.max_len import Wall, no_wall
 from relxl.ui.shift_tables import signed
 from relxl.ui.show import escape, show
+from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
 from relxl.ui.view import Source, View, cached_checkpoint
 
@@ -64,7 +65,7 @@ def v_bias(view: View, wall: Wall) -> None:
     show(figure, key="wall_curve", alt=alt, table=lambda: {"distance": distances, "v_bias": terms.v_bias})
 
 
-@st.fragment
+@fragment
 def index_matrix(dark: bool) -> None:
     """Show which row of a table each cell reads, under both directions; its controls redraw this section alone."""
     st.markdown("##### " + _("Which row does each cell read?"))
@@ -173,7 +174,7 @@ def trained_rows(view: View) -> None:
     try:
         use = cached_use(view.source.checkpoint)
     except ValueError as error:
-        st.error(escape(str(error)))
+        st.error(escape(translated(str(error))))
         return
     read = cells_per_row(view.terms.distance, view.terms.mask, table_range(view.checkpoint.model))
     text = untrained_sentence(use, reach)
@@ -210,7 +211,7 @@ def untrained_sentence(use: TableUse, reach: int | None) -> str:
     leak = " " + _("{n} rows of the future were trained, so the mask of the training let it in.").format(n=read)
     leak = leak if read else ""
     if not len(untrained):
-        return text + "." + leak
+        return text + _(".") + leak
     if not past:
         return text + (_(": {n} of the future.").format(n=future) if read else _(": all of the future.")) + leak
     words = _(

@@ -293,3 +293,10 @@ def how() -> None:
                 "difference."
             )
         )
+        st.markdown(
+            _(
+                "`relxl.experiments.recurrence`: `window_losses` reads every window from scratch, `measure_recurrence` "
+                "times it beside a segment with memory, `multiplications` counts those of the matrix products: of a "
+                "piece of queries over its keys, as it is read."
+            )
+        )

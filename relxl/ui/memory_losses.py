@@ -23,9 +23,12 @@ from relxl.ui.jobs import show_job
 from relxl.ui.loss import no_loss
 from relxl.ui.memory import Part, Seam, cached_segment, ids_of, whole_text
 from relxl.ui.show import show
+from relxl.ui.speak import fragment
+from relxl.ui.state import keep, write_link
 from relxl.ui.texts import training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
+SEGMENTS = (16, 32, 64)  # beside the model's own: memory many times the segment
 SCORED = 512  # tokens of each of four streams that a job scores
 FEWEST = 32  # tokens of a text that can be measured at all
 NEAR = 8  # queries at either end of the segment that are averaged
@@ -86,7 +89,13 @@ def measure(view: View) -> None:
     st.markdown("##### " + _("How much memory is enough?"))
     if reason := no_loss(view):
         st.markdown(reason)
-        return
+    else:
+        offer(view)
+
+
+@fragment
+def offer(view: View) -> None:
+    """Draw which segment the measurement is to have, and its job."""
     checkpoint, config = view.checkpoint, view.checkpoint.config
     file = training_file(checkpoint)
     if file:
@@ -100,7 +109,11 @@ def measure(view: View) -> None:
             )
             st.markdown(message.format(n=tokens + 1, least=FEWEST + 1))
             return
-    segment_len = min(config.segment_len, max(tokens // 2, 1)) if file is None else config.segment_len
+    own = min(config.segment_len, max(tokens // 2, 1)) if file is None else config.segment_len
+    segments = [*(n for n in SEGMENTS if n < own), own]
+    kept = keep("rcs", own, segments)
+    segment_len, label = kept.value, lambda n: _("{n}: memory up to {k} times").format(n=n, k=lengths[-1] // n)
+    st.segmented_control(_("Segment, tokens"), segments, format_func=label, required=True, **kept.widget)
     title = _("{name}: memory {first} to {last}, segments of {segment}, {n} tokens of {where}").format(
         name=checkpoint.name, first=lengths[0], last=lengths[-1], segment=segment_len, n=grouped(tokens), where=where
     )
@@ -109,6 +122,7 @@ def measure(view: View) -> None:
     work = partial(measure_work, view.source.checkpoint, file, ids, lengths, segment_len, tokens)
     trained = config.mem_len if known_reach(checkpoint) is not None else None
     show_job(key, title, work, partial(draw_measured, trained=trained, dark=view.dark))
+    write_link()
 
 
 def measure_work(
@@ -179,7 +193,7 @@ def enough_sentence(rows: Sequence[LengthLoss], enough: int, trained: int | None
         worst = max(rows, key=lambda row: row.loss)
         if worst.loss - rows[0].loss > 0.05:
             text += _("; with {n} it is {b:.3f}").format(n=worst.mem_len, b=worst.loss)
-        return text + "."
+        return text + _(".")
     text = _("Without memory the loss is {a:.3f} nats per token, with **{n}** tokens of it **{b:.3f}**").format(
         a=loss.get(0, math.nan), n=enough, b=loss[enough]
     )
@@ -188,7 +202,7 @@ def enough_sentence(rows: Sequence[LengthLoss], enough: int, trained: int | None
         worse = loss[longest] - loss[enough]
         if worse > 0.005:
             text += _(", and {longest} costs {x:.3f}").format(longest=longest, x=worse)
-    text += "."
+    text += _(".")
     if trained is not None and longest > trained:
         text += " " + _("Training had {n}.").format(n=trained)
     return text + " " + _("Every layer has such a memory, so what is read through all of them goes further back.")

@@ -15,6 +15,7 @@ from relxl.matrix_view.panel import shared_limit
 from relxl.split import HeadTerms
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
+from relxl.ui.speak import fragment, speaking
 from relxl.ui.state import chips, choose, chosen, pick, write_link
 from relxl.ui.view import View
 
@@ -234,7 +235,7 @@ def all_heads(view: View, cell: tuple[int, int] | None) -> None:
     draw_heads(view, cell, chosen("h", "q", "k", "c"))
 
 
-@st.fragment
+@fragment
 def draw_heads(view: View, cell: tuple[int, int] | None, before: tuple) -> None:
     """Draw the heads; another term redraws them alone, another head or cell the whole page."""
     if chosen("h", "q", "k", "c") != before:
@@ -327,7 +328,7 @@ def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
     small = view.terms.mask.size <= MAX_TEXT_CELLS
     with st.container(horizontal=True, vertical_alignment="center"):
         if small:
-            st.download_button("HTML", html, f"{name}.html", "text/html", on_click="ignore")
+            st.download_button("HTML", speaking(html), f"{name}.html", "text/html", on_click="ignore")
             st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
         st.download_button("NPZ", npz, f"{name}.npz", "application/octet-stream", on_click="ignore")
         st.caption(_("Every cell of {head}: the four terms, their sum, mask and probability.").format(head=view.label))

@@ -10,6 +10,7 @@ from relxl.language import _
 from relxl.shift import SHIFTS, tagged_steps
 from relxl.ui import shift_words as words
 from relxl.ui.shift_tables import Look, finding, legend, longest_label, scores_table, step_table, step_text
+from relxl.ui.speak import fragment
 from relxl.ui.state import Kept, choose, chosen, keep, write_link
 
 SCORES = "scores"  # the last step, whatever its number
@@ -17,7 +18,7 @@ LONGEST_QUERY, LONGEST_MEMORY = 12, 12
 FIRST = {"s": "pad_and_view", "sq": 4, "sm": 0, "sc": 0}  # of the controls
 
 
-@st.fragment
+@fragment
 def microscope(dark: bool) -> None:
     """Show what each cell reads, step by step, with the controls beside it; they redraw this section alone."""
     names = words.names()

@@ -10,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl.experiments import cost
 from relxl.figures.shift import HeldRow, cost_figure, grouped, held_html
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.style import number
 from relxl.ui.show import escape, show
+from relxl.ui.speak import fragment
 from relxl.ui.state import choose, chosen, keep
 
 LENGTHS, HEADS, WIDTHS = (128, 256, 512, 1024), (1, 2, 4, 8, 16), (32, 64, 128, 256)
@@ -41,7 +42,7 @@ def sections(dark: bool) -> Callable[[], None]:
     return (lambda: measure(place)) if asked else (lambda: None)
 
 
-@st.fragment
+@fragment
 def formula(dark: bool) -> None:
     """Show what each way makes in one layer, tensor by tensor, for sizes that one can choose."""
     picture, controls = st.columns([3, 1], gap="medium")
@@ -140,7 +141,7 @@ def measure(place: DeltaGenerator) -> None:
                 if len(rows) < len(plan):
                     place.progress(*progress(plan, len(rows), time.monotonic() - begin))
     except RuntimeError as error:
-        place.error(escape(str(error)))
+        place.error(escape(translated(str(error))))
         return
     finally:
         lock.release()

@@ -31,9 +31,16 @@ LINK += ("a", "sg")
 # the last.
 LINK += ("dx", "dt", "df", "da", "rs")
 LINK += ("hm",)  # of the page Heads: measure
+LINK += ("rd", "rds")  # of the page Relative vs absolute: step of the derivation, places that the text is moved by
 LINK += ("ds",)  # of the page Doctor: severity
 # Of the page Compare: mode, the other checkpoint, film, layer of the film, step.
 LINK += ("cm", "cb", "cf", "cl", "cs")
+# Of the page Memory: segment of "How much memory is enough?", context of the cost that is measured.
+LINK += ("rcs", "rcc")
+LINK += ("lang",)  # the language, of every page
+# Of the page Relative vs absolute: text, memory (0 or 1), times, measure at the right, training length; of its live run
+# length, memory (0 or 1), steps, seed.
+LINK += ("rt", "rm", "rk", "rp", "rn", "rl", "rb", "ru", "re")
 LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 

@@ -1,0 +1,50 @@
+"""The Chinese texts, by the English ones that stand in the code; a module for each page, and for what comes from below.
+
+`SENTENCES` and `WORDS` hold texts that are finished where they are shown, with values in the place of {0}, {1}, ...:
+a sentence may follow on the name of a file, a word stands inside a sentence as one of its values.
+"""
+
+from relxl.zh import (
+    checkpoint,
+    checks,
+    common,
+    compare,
+    distance,
+    doctor,
+    findings,
+    frame,
+    heads,
+    init_scale,
+    masking,
+    max_len,
+    memory,
+    score_terms,
+    sentences,
+    sentences_files,
+    shift,
+    words,
+)
+
+SENTENCES = sentences.TEXTS | sentences_files.TEXTS
+WORDS = words.TEXTS
+MODULES = (
+    checkpoint,
+    checks,
+    common,
+    compare,
+    distance,
+    doctor,
+    findings,
+    frame,
+    heads,
+    init_scale,
+    masking,
+    max_len,
+    memory,
+    score_terms,
+    sentences,
+    sentences_files,
+    shift,
+    words,
+)
+TEXTS = {english: chinese for module in MODULES for english, chinese in module.TEXTS.items()}
