@@ -137,7 +137,6 @@ def test_what_can_not_be_trained_is_refused_before_anything_is(case, text):
 @pytest.fixture
 def command(text_file, tmp_path, monkeypatch):
     """Give the command as a function of its last options, on a thread of this process."""
-    monkeypatch.setattr(cli_relative_absolute, "small_rows", lambda text: [])
     monkeypatch.setattr(cli_relative_absolute, "chosen_executor", lambda *_args: ThreadPoolExecutor(1))
 
     def run(out, *more):

@@ -5,12 +5,14 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import relxl.doctor
+from relxl.doctor.finding import Kind
 from relxl.doctor.registry import CHECKS
 from relxl.language import LANGUAGE, VALUE, _, translated
 from relxl.ui.speak import settle_language
@@ -118,6 +120,18 @@ def test_every_sentence_that_a_page_can_show_has_its_translation(path):
     assert spoken(core_texts(path)) - TEXTS.keys() == set()
 
 
+def test_every_finding_says_in_every_language_what_is_wrong_and_what_to_do():
+    modules = [module for name, module in vars(relxl.doctor).items() if isinstance(module, ModuleType)]
+    held = [it for module in modules for value in vars(module).values() for it in members(value)]
+    kinds = [it for it in held if isinstance(it, Kind)]
+    assert len(kinds) > 40 and {text for kind in kinds for text in (kind.template, kind.advice)} <= TEXTS.keys()
+
+
+def members(value: object) -> list:
+    """Give a value, or what a dict of values holds."""
+    return list(value.values()) if isinstance(value, dict) else [value]
+
+
 def test_every_check_says_in_every_language_what_it_sees():
     assert {text for check in CHECKS for text in (check.sees, check.blind_spot)} <= TEXTS.keys()
 
@@ -125,6 +139,7 @@ def test_every_check_says_in_every_language_what_it_sees():
 def test_no_translation_is_left_over():
     known = set().union(*map(literals, FILES), *map(core_texts, CORE_FILES))
     known |= {text for check in CHECKS for text in (check.sees, check.blind_spot)} | PROGRESS
+    known |= {text.replace("_", " ") for text in known}  # names of evidence are shown without underscores
     assert TEXTS.keys() - known == set()
 
 

@@ -400,7 +400,8 @@ class MatrixView {
   // The place of an event or a finger in a panel.
   placeIn(panel, { clientX, clientY }) {
     const box = panel.canvas.getBoundingClientRect();
-    return [clientX - box.left - panel.left, clientY - box.top - this.area.edge];
+    const zoom = box.width / panel.canvas.offsetWidth || 1; // of a page that is shown larger
+    return [(clientX - box.left) / zoom - panel.left, (clientY - box.top) / zoom - this.area.edge];
   }
 
   cellAt(x, y) {
@@ -534,5 +535,6 @@ class MatrixView {
       this.zoomBy(event.key === "+" ? 0.5 : 2);
     } else return;
     event.preventDefault();
+    event.stopPropagation(); // a shortcut of the page must not act as well
   }
 }

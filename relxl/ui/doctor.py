@@ -112,12 +112,12 @@ def counted(severity: str, n: int) -> str:
 def finding_line(found: Examined) -> str:
     """Say in one sentence how it stands: the counts and the worst, or that nothing is wrong and how many checks ran."""
     counts, ran = found.report.counts, sum(findings is not None for _check, findings in found.report.checks)
-    told = ", ".join(counted(name, n) for name, n in counts.items() if n)
+    told = _(", ").join(counted(name, n) for name, n in counts.items() if n)
     if counts["error"]:
         worst = next(finding for finding in found.findings if finding.severity == "error")
         return f"**{told}{_(':')}** {sentence(worst)}"
     healthy = _("**{n} checks ran and found no error.**").format(n=ran)
-    return healthy + (f" {told}." if told else "")
+    return healthy + (f" {told}{_('.')}" if told else "")
 
 
 def sentence(finding: Finding) -> str:

@@ -74,12 +74,12 @@ def tabular(finding: Finding) -> tuple[dict[str, list[str]], list[dict[str, list
 
 
 def told(value: object) -> object:
-    """Translate the words in evidence, however deep they stand in it."""
+    """Translate the sentences in evidence, however deep they stand in it; a single word there is a name in the code."""
     if isinstance(value, dict):
         return {translated(name): told(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [told(part) for part in value]
-    return translated(value) if isinstance(value, str) else value
+    return translated(value) if isinstance(value, str) and " " in value else value
 
 
 def rows_of(name: str, value: object) -> tuple[list[str], list[list]]:

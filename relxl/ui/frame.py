@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl.checkpoint import UnansweredError
-from relxl.language import _, translated
+from relxl.language import LANGUAGE, _, translated
 from relxl.ui.chooser import Look, choose_look, choose_view
 from relxl.ui.library import answer_box
 from relxl.ui.show import escape, show_proof
@@ -20,6 +20,7 @@ SPACING = """
 [data-testid=stSidebarHeader] {height: 2rem; padding-bottom: 0; margin-bottom: 0}
 [data-testid=stSidebarUserContent] [data-testid=stVerticalBlock] {gap: 0.6rem}
 """  # the picture and all controls fit into 1280 x 720
+GLYPHS = {"zh": '.stApp {-webkit-locale: "zh-Hans"}'}  # else a browser may take Japanese ones
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,12 @@ def all_pages() -> dict[str, Page]:
                 "head, and how the terms share the scores."
             ),
         ),
+        "lessons": Page(
+            "pages/13_Lessons.py",
+            _("Lessons"),
+            _("Teach me."),
+            _("Ten short lessons on the model on screen. Each step has a figure, and what to look for in it."),
+        ),
     }
 
 
@@ -191,7 +198,7 @@ def draw_head(name: str, widths: list[int]) -> DeltaGenerator:
     settle_language()
     this = all_pages()[name]
     st.set_page_config(f"{this.name} · relxl", layout="wide")
-    st.html(f"<style>{SPACING}</style>")
+    st.html(f"<style>{SPACING}{GLYPHS.get(LANGUAGE.get(), '')}</style>")
     columns = st.columns(widths, vertical_alignment="center")
     columns[0].subheader(this.question, anchor=False)
     st.caption(this.sentence)

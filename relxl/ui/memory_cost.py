@@ -143,11 +143,12 @@ def conditions(result: Mapping[str, object]) -> str:
     """Say where and how it was measured; markdown."""
     machine = result["machine"]
     return _(
-        "Batch 1, float32, threads: {threads}, {cpu}, torch {torch}. The machine had other work too: the ways take "
-        "turns, a ratio is of one round, and shown is the median of {rounds}. All windows of one length cost the same, "
-        "so one of a segment’s {segment} is timed. The paper’s numbers (Dai et al. 2019, table 9) are of a larger "
-        "model."
+        "{clock}, batch 1, float32, threads: {threads}, {cpu}, torch {torch}. The machine had other work too: the ways "
+        "take turns, a ratio is of one round, and shown is the median of {rounds}. All windows of one length cost the "
+        "same, so one of a segment’s {segment} is timed. What is counted leaves out softmax, masks and caches. The "
+        "paper’s numbers (Dai et al. 2019, table 9) are of a larger model."
     ).format(
+        clock=_("CPU time") if result["clock"] == "CPU time" else _("Time"),
         threads=machine["threads"],
         cpu=escape(machine["cpu"]),
         torch=machine["torch"],

@@ -41,6 +41,7 @@ LINK += ("lang",)  # the language, of every page
 # Of the page Relative vs absolute: text, memory (0 or 1), times, measure at the right, training length; of its live run
 # length, memory (0 or 1), steps, seed.
 LINK += ("rt", "rm", "rk", "rp", "rn", "rl", "rb", "ru", "re")
+LINK += ("le", "ls", "lp")  # of the page Lessons: lesson, step, presenter (0 or 1)
 LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 

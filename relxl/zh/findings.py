@@ -355,4 +355,7 @@ TEXTS = {
     "Look at how the layers were copied: a list that holds one module several times shares its weights.": (
         "看看各层是怎样复制的：把同一个模块多次放进列表，它们就共用权重。"
     ),
+    "Load r_w_bias (or pos_bias_u) into u, and r_r_bias (pos_bias_v) into v.": (
+        "把 r_w_bias（或 pos_bias_u）载入 u，把 r_r_bias（pos_bias_v）载入 v。"
+    ),
 }

@@ -129,7 +129,7 @@ TEXTS = {
     "relative, sinusoid": "相对位置，正弦",
     "absolute, sinusoid": "绝对位置，正弦",
     "{layers} × {heads} heads, d_model {width}, {count} parameters": (
-        "{layers} × {heads} 头，d_model {width}，{count} 个参数"
+        "{layers} × {heads} 头，d_model {width}，{count} 参数"
     ),
     "positions: {positions}; segment {segment}, memory {memory}": "位置：{positions}；片段 {segment}，记忆 {memory}",
     "positions: {positions}; reads hidden states": "位置：{positions}；读取隐藏状态",

@@ -99,7 +99,7 @@ TEXTS = {
     "All heads": "全部头",
     "Layers": "层",
     "all of them": "全部",
-    "{measure} at least": "{measure}不低于",
+    "{measure} at least": "{measure} 不低于",
     "All heads with all measures, by {measure}.": "全部头的全部指标，按{measure}排序。",
     "{n} of {all} heads. A row or a cell chooses its head everywhere.": (
         "{all} 个头中的 {n} 个。点一行或一格，就在所有页面选中那个头。"

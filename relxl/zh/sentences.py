@@ -1,9 +1,6 @@
 """Chinese texts of what is wrong with a setting, a text or a reference."""
 
 TEXTS = {
-    "is a zip with other bytes behind its end, which torch.save never writes: download it again": (
-        "是末尾之后还有别的字节的 zip，torch.save 从不这样写：请重新下载"
-    ),
     "is a TorchScript archive, which is a program, but relxl opens state dicts: load it with torch.jit.load and "
     "save its state_dict()": (
         "是 TorchScript 存档，即一个程序，而 relxl 打开的是 state dict：请用 torch.jit.load 载入，再保存它的 "
@@ -290,4 +287,5 @@ TEXTS = {
     ),
     "{0} has shape {1}, but [batch head query key] is {2}": "{0} 的形状为 {1}，但 [batch head query key] 是 {2}",
     "is {0}, but {1}: {2}": "是{0}，而{1}：{2}",
+    "holds {0}": "里是 {0}",
 }

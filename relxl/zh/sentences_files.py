@@ -312,4 +312,7 @@ TEXTS = {
     "is a zip that ends too early, the download is incomplete: download it again": (
         "是提前结束的 zip，下载不完整：请重新下载"
     ),
+    "is a zip with other bytes behind its end, which torch.save never writes: download it again": (
+        "是末尾之后还有别的字节的 zip，torch.save 从不这样写：请重新下载"
+    ),
 }
