@@ -200,9 +200,8 @@ def run_on_tokens(checkpoint, options: argparse.Namespace):
 
 def run_on_hidden(checkpoint, options: argparse.Namespace):
     """Run a model on the hidden states that were given, or only split them; the first --mem-len are the memory."""
-    from relxl.canonical import AttentionModel, CanonicalModel
     from relxl.export import read_hidden
-    from relxl.trace import read_ahead, run_hidden, take_hidden
+    from relxl.trace import on_hidden
 
     given, mem_len, model = read_hidden(options.hidden, checkpoint), options.mem_len, checkpoint.model
     hidden, mems, visible = given.hidden, given.mems, given.visible
@@ -212,11 +211,4 @@ def run_on_hidden(checkpoint, options: argparse.Namespace):
         raise ValueError(f"--mem-len {mem_len}: {hidden.shape[1]} hidden states must leave at least one query")
     if mem_len and mems is not None:
         raise ValueError(f"--mem-len {mem_len}: {options.hidden} brings a memory of its own, so leave it out")
-    runs = isinstance(model, CanonicalModel) and not isinstance(model, AttentionModel)
-    if mem_len and runs and visible is not None:
-        raise ValueError(f"--mem-len {mem_len}: with a mask give the memory of each layer as `mems`")
-    if mem_len:
-        before, hidden = hidden[:, :mem_len], hidden[:, mem_len:]
-        mems = read_ahead(model, before, options.clamp_len) if runs else [before] * checkpoint.config.n_layer
-        visible = visible[:, mem_len:] if visible is not None and visible.dim() == 3 else visible
-    return (run_hidden if runs else take_hidden)(model, hidden, mems, options.clamp_len, visible)
+    return on_hidden(model, hidden, mems, mem_len, options.clamp_len, visible)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from relxl.canonical import CanonicalModel
+from relxl.canonical import AttentionModel, CanonicalModel
 from relxl.definition import absolute_cell, relative_cell
 from relxl.masking import (
     MaskedScores,
@@ -262,6 +262,29 @@ def take_hidden(
     )
     keep = keep_of(visible, joined[0].shape[1])
     return Trace(model, tokens, joined[0].shape[1] - hidden.shape[1], clamp_len, joined, None, keep)
+
+
+def on_hidden(
+    model: TransformerXL | CanonicalModel,
+    hidden: Tensor,
+    mems: Sequence[Tensor] | None = None,
+    mem_len: int = 0,
+    clamp_len: int | None = None,
+    visible: Tensor | None = None,
+) -> Trace:
+    """Run a model on hidden states [batch len d_model], or take them for the input of every layer.
+
+    The latter where the attention alone is known, and for a model of ours, which reads tokens. The first `mem_len` of
+    them become the memory, unless `mems` is one. Raises ValueError for a mask over frames that become a memory.
+    """
+    runs = isinstance(model, CanonicalModel) and not isinstance(model, AttentionModel)
+    if mem_len:
+        if runs and visible is not None:
+            raise ValueError(f"--mem-len {mem_len}: with a mask give the memory of each layer as `mems`")
+        before, hidden = hidden[:, :mem_len], hidden[:, mem_len:]
+        mems = read_ahead(model, before, clamp_len) if runs else [before] * model.config.n_layer
+        visible = visible[:, mem_len:] if visible is not None and visible.dim() == 3 else visible
+    return (run_hidden if runs else take_hidden)(model, hidden, mems, clamp_len, visible)
 
 
 @torch.no_grad()

@@ -22,9 +22,10 @@ class Question:
 
 
 def pick(text: str, values: Iterable[float], right: float, because: str, say: Callable = str) -> Question:
-    """Ask for a number: the right one among others, ascending, each once."""
-    options = sorted({right, *values})
-    return Question(text, tuple(say(value) for value in options), options.index(right), because)
+    """Ask for a number: the right one among others, ascending, each label once."""
+    labels = {say(value): value for value in (*values, right)}
+    options = sorted(labels, key=labels.get)
+    return Question(text, tuple(options), options.index(say(right)), because)
 
 
 def spread_out(order: Sequence[int]) -> list[int]:

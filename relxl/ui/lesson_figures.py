@@ -15,8 +15,8 @@ from relxl.reading import can_flip
 from relxl.shift import SHIFTS, tagged_steps
 from relxl.ui import init_scale, max_len
 from relxl.ui.derivation import grid as moved_grid
+from relxl.ui.derivation_run import LOOKS, cached_derivation, ending
 from relxl.ui.derivation_run import SHIFTS as MOVES
-from relxl.ui.derivation_run import cached_derivation, ending
 from relxl.ui.lesson_charts import CHARTS, measured_init
 from relxl.ui.lesson_view import ROW, RULE, Cells, Entry, Settings, number, row_of, rule_of
 from relxl.ui.masking import leak_sentence
@@ -60,7 +60,10 @@ def moved(view: View, settings: Settings) -> Grid | str:
     step, shift = int(settings.get("rd", 1)), int(str(settings.get("rds", 64)))
     names = [str(name) for name in derived.terms(step)]
     label = _("The terms {names}, and what moving the text by {n} places changes in each.")
-    return moved_grid(derived, step, shift, label.format(names=", ".join(names), n=shift))
+    grid = moved_grid(derived, step, shift, label.format(names=", ".join(names), n=shift))
+    kept = [place for place, name in enumerate(names) if name in settings.get("show", names)] or range(len(names))
+    panels = tuple(grid.panels[row * len(names) + place] for row in (0, 1) for place in kept)
+    return replace(grid, panels=panels, columns=len(kept))
 
 
 def mask(view: View, settings: Settings) -> Grid:
@@ -150,7 +153,9 @@ def init(view: View, settings: Settings) -> Grid:
 
 FIGURES: dict[str, Entry] = {
     "terms": Entry(terms, ("text", "relative"), ROW | {"show": some_of(*PANELS)}),
-    "moved": Entry(moved, ("text",), {"rd": whole(0, 6), "rds": one_of(*map(str, MOVES))}),
+    "moved": Entry(
+        moved, ("text",), {"rd": whole(0, 6), "rds": one_of(*map(str, MOVES)), "show": some_of(*LOOKS, "score")}
+    ),
     "mask": Entry(mask, ("text",), ROW | RULE | {"show": some_of(*STAGES)}),
     "wall": Entry(wall, ("text", "curve"), ROW | {"xr": whole(0, 4095), "xd": one_of(*CONVENTIONS)}),
     "index": Entry(index, (), SIZES | {"xl": whole(1, 64), "xd": one_of(*CONVENTIONS, "both")}),

@@ -193,12 +193,12 @@ def safe_fill(view: View, settings: Settings) -> Question:
     order = str(settings.get("mo", "after"))
     safe = float(view.frontier(order)[1][view.head])
     right = next((place for place, fill in enumerate(FILL_LADDER) if fill <= safe), len(FILL_LADDER))
-    text = _("Laid after the sum: which fill is the first that leaves no row of {head} a millionth or more?")
+    text = _("Laid after the sum: which fill is the first that leaves no row of {head} more than a millionth?")
     if order == "before":
         text = _(
             "Laid on the content alone: which fill is the first that leaves no row of {head} more than a millionth?"
         )
-    options = (*(style.number(fill) for fill in FILL_LADDER), _("none of these"))
+    options = (*(f"−{-fill:g}" for fill in FILL_LADDER), _("none of these"))
     because = _("The head is safe once the fill is below **{safe}**.").format(safe=style.number(safe))
     return Question(text.format(head=view.label), options, right, because)
 

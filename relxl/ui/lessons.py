@@ -57,6 +57,7 @@ PRESENTER = """
 .stMainBlockContainer [data-testid=stLayoutWrapper]:has(h3) + [data-testid=stElementContainer] {display: none}
 .st-key-lesson_picture {zoom: 1.25}
 .st-key-lesson_text p {line-height: 1.42}
+.st-key-lesson_bar button {min-height: 2.1rem; padding: .1rem .6rem}
 """
 GOOD = {False: "#1f7a4d", True: "#4cc38a"}
 
@@ -142,10 +143,10 @@ def title_of(place: Place, at: int) -> str:
 def bar(place: Place, dark: bool) -> None:
     """Draw the line above a step: the lesson, the dots, the way back and forth, and the presenter's switch."""
     st.html(f"<style>{CSS}{PRESENTER if place.presenting else ''}</style>")
-    title, rest = st.columns([5, 6], gap="medium", vertical_alignment="center")
+    title, rest = st.columns([4, 7], gap="large", vertical_alignment="center")
     with title:
         if place.presenting:
-            st.markdown(f"#### {escape(title_of(place, place.at))}")
+            st.markdown(f"##### {escape(title_of(place, place.at))}")
         else:
             names = [it.name for it in place.lessons]
             label = lambda name: title_of(place, names.index(name))  # noqa: E731
@@ -153,11 +154,12 @@ def bar(place: Place, dark: bool) -> None:
             widget = kept.widget | {"on_change": pick_lesson}
             widget.pop("args")
             st.selectbox(_("Lesson"), names, format_func=label, label_visibility="collapsed", **widget)
-    with rest, st.container(horizontal=True, gap="small", vertical_alignment="center"):
+    with rest, st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_bar"):
         st.html(dots(place, dark), width="stretch")
         way(place, -1, _("Back"), "Left")
         way(place, 1, _("Next"), "Right")
-        st.toggle(_("Presenter"), help=_("Large type, one step a screen, arrow keys go on and back."), **presenter())
+        help = None if place.presenting else _("Large type, one step a screen, arrow keys go on and back.")
+        st.toggle(_("Presenter"), help=help, **presenter())
 
 
 def presenter() -> dict:
@@ -195,7 +197,7 @@ def dots(place: Place, dark: bool) -> str:
         kinds = ["here"] * (step == place.step)
         kinds += ["right" if all(given) else "wrong"] if given else ["seen"] * (here in seen)
         marks.append(f'<i class="{" ".join(kinds)}"></i>')
-    words = _("step {step} of {n}").format(step=place.step + 1, n=place.steps)
+    words = f"{place.step + 1} / {place.steps}"
     colours = f"--ink:{theme.ink};--faint:{theme.faint};--alarm:{theme.alarm};--good:{GOOD[dark]}"
     return f'<div class="dots" style="{colours}">{"".join(marks)}<span>{html_escape(words)}</span></div>'
 
@@ -216,7 +218,7 @@ def step(view: View, place: Place) -> None:
             if block.kind == "text":
                 st.markdown(harmless(block.text))
             elif block.kind == "question":
-                question(view, block, (place.listed.name, place.step, number))
+                question(view, block, (place.listed.name, place.step, number), place.presenting)
             elif block.kind == "try":
                 try_it(view, block)
 
@@ -264,7 +266,7 @@ def kept_answers() -> dict:
     return kept_values().setdefault("lesson_answers", {})
 
 
-def question(view: View, block: Block, where: tuple[str, int, int]) -> None:
+def question(view: View, block: Block, where: tuple[str, int, int], presenting: bool) -> None:
     """Ask a question, and once it is answered say whether that was right, with the numbers."""
     settings = dict(block.settings)
     aim = aimed(view, settings)
@@ -276,7 +278,7 @@ def question(view: View, block: Block, where: tuple[str, int, int]) -> None:
     given = kept_answers().get(where)
     choice = given[1] if given and given[0] == screen else None
     st.markdown(f"**{found.text}**")
-    with st.container(key="lesson_options"):
+    with st.container(key="lesson_options", horizontal=presenting):
         for place in range(len(found.options)):
             answer = {"where": where, "given": (screen, place, place == found.right)}
             st.button(

@@ -8,11 +8,11 @@ import streamlit as st
 from relxl import diagnostics, style
 from relxl.export import arrays_of, csv_text, npz_bytes
 from relxl.figures import score_terms as figures
+from relxl.figures.head import head_grid, term_panel
 from relxl.figures.matrix import matrix_figure
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
-from relxl.split import HeadTerms
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
 from relxl.ui.speak import fragment, speaking
@@ -76,35 +76,6 @@ def score_grid(view: View, cell: tuple[int, int] | None, query: int) -> Grid:
     """Lay out the six panels of the chosen head."""
     label = f"{view.label}: {plain(where_it_looks(view, query))}"
     return head_grid(view.terms, view.looks, view.tokens, label, cell)
-
-
-def head_grid(
-    terms: HeadTerms, looks: dict[str, style.Term], tokens: list[str], label: str, cell: tuple[int, int] | None
-) -> Grid:
-    """Lay out the panels of a head: (a) (b) sum over (c) (d) probabilities. Terms and sum share one scale."""
-    scores = Scale("diverging", shared_limit([*terms.terms.values(), terms.logits], terms.mask), _("score"))
-    probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
-    panels = {name: term_panel(name, look, terms, scores) for name, look in looks.items()}
-    half = len(panels) // 2
-    terms_shown = list(panels.values())
-    total, attention = Panel(_("sum"), terms.logits, scores), Panel(_("probability"), terms.probs, probs)
-    return Grid(
-        panels=(*terms_shown[:half], total, *terms_shown[half:], attention),
-        mask=terms.mask,
-        tokens=tuple(tokens),
-        columns=half + 1,
-        label=label,
-        pin=cell,
-    )
-
-
-def term_panel(name: str, look: style.Term, terms: HeadTerms, scale: Scale, title: str = "") -> Panel:
-    """Make the panel of a term; u_bias and v_bias go over as a strip and a curve."""
-    kind, values = {
-        "u_bias": ("strip", terms.u_bias),
-        "v_bias": ("curve", terms.v_bias) if terms.diagonal else ("matrix", terms.terms.get(name)),
-    }.get(name, ("matrix", terms.terms.get(name)))
-    return Panel(title or f"({look.letter}) {name}", values, scale, kind, "" if title else look.formula, look.colour)
 
 
 def pin(cell: tuple[int, int] | None, panel: int) -> None:

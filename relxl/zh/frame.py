@@ -194,4 +194,6 @@ TEXTS = {
     "This model sees both sides, the next token too, so a loss on the next token would say nothing.": (
         "这个模型两边都看，连下一个 token 也看得到，所以“预测下一个 token”的损失说明不了什么。"
     ),
+    "Measuring": "测量中",
+    "Muting": "逐项静音中",
 }
