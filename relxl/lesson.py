@@ -76,6 +76,34 @@ def some_of(*choices: str) -> Setting:
     return Setting(f"some of {', '.join(choices)}", read)
 
 
+def number(low: float, high: float) -> Setting:
+    """Take a number from low to high."""
+
+    def read(text: str) -> float:
+        value = float(text)
+        if not low <= value <= high:
+            raise ValueError(text)
+        return value
+
+    return Setting(f"a number from {low:g} to {high:g}", read)
+
+
+def fill(read: Callable[[str], object]) -> Setting:
+    """Take what a mask is filled with, as `read` reads it."""
+    return Setting("a number, min or multiply", read)
+
+
+def word() -> Setting:
+    """Take a single word or number, such as a link holds."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(r"[\w.+-]{1,40}", text):
+            raise ValueError(text)
+        return text
+
+    return Setting("a single word or number", read)
+
+
 @dataclass(frozen=True)
 class Block:
     """Hold a piece of a step: its text (kind "text"), or the name of a figure, a question or a page to try."""
@@ -114,7 +142,7 @@ def parse_lesson(text: str, file: str, known: Known) -> Lesson:
             raise wrong(file, first, "a step with nothing in it", "a text, a figure or a question")
         steps.append(step)
     if len(steps) > MOST_STEPS:
-        raise wrong(file, len(lines), f"{len(steps)} steps", f"no more than {MOST_STEPS}")
+        raise wrong(file, len(lines), f"a lesson of {len(steps)} steps", f"no more than {MOST_STEPS}")
     return Lesson(title[2:].strip(), tuple(steps))
 
 
@@ -164,7 +192,7 @@ def read_named(
 ) -> Block:
     """Read a block that names a figure, a question or a page; `at` is the number of its first line."""
     if name not in known:
-        raise wrong(file, at, f"the {kind} {name[:40]!r}", f"one of {', '.join(known)}")
+        raise wrong(file, at, f"{kind} {name[:40]!r}", f"one of {', '.join(known)}")
     settings: dict[str, object] = {}
     for number, line in enumerate(lines, at + 1):
         if not line.strip():
@@ -215,7 +243,7 @@ def read_lesson(path: Path, known: Known) -> Lesson:
     except UnicodeDecodeError as error:
         raise LessonError(f"{path.name} is not UTF-8 at byte {error.start}: save it as UTF-8") from None
     except OSError as error:
-        raise LessonError(f"{path.name} can not be read: {error.strerror}") from None
+        raise LessonError(f"{path.name} is a lesson that can not be read: {error.strerror}") from None
 
 
 def harmless(markdown: str) -> str:

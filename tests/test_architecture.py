@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PURE = {"config", "style", "files", "jobs", "relative", "positions", "vocab", "definition", "zh"}
+PURE = {"config", "style", "files", "jobs", "lesson", "relative", "positions", "vocab", "definition", "zh"}
 ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may import
     **{name: set() for name in PURE},
     "language": {"zh"},
@@ -204,6 +204,7 @@ def test_every_module_stands_in_the_rules():
     ("import relxl.checkpoint, relxl.containers.child", "tokenizers"),
     ("import relxl.language, relxl.checkpoint", "relxl.zh streamlit"),
     ("import relxl.jobs", "torch streamlit plotly pandas numpy"),
+    ("import relxl.lesson", "torch streamlit plotly pandas numpy"),
     ("import relxl.diagnostics", "torch streamlit plotly pandas"),
     ("import relxl.matrix_view", "torch streamlit plotly pandas"),
     ("import relxl.figures.score_terms, relxl.figures.matrix", "torch streamlit"),

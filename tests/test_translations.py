@@ -25,7 +25,7 @@ ASKED_FOR = {  # what is translated though it is no literal: a text of the core
     "relxl/ui/jobs.py": {"_(job.progress.message)"},
 }
 # Modules whose sentences come up on a page, and those of their texts that do not: names, code, what files record.
-CORE = ["atlas", "causality", "checkpoint", "compare", "config", "export", "jobs", "masking", "model", "positions"]
+CORE = ["atlas", "causality", "checkpoint", "compare", "config", "export", "jobs", "lesson", "masking", "model", "positions"]
 CORE += ["reading", "relative", "split", "tokenizer", "trace", "vocab"]
 PACKAGES = ["canonical", "containers", "diagnostics", "doctor", "experiments", "families"]
 UNSEEN = ["containers/convert.py", "doctor/report.py", "experiments/max_len_cli.py", "experiments/max_len_variants.py"]

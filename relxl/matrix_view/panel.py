@@ -69,6 +69,17 @@ class Grid:
     def mem_len(self) -> int:
         return self.shape[1] - self.shape[0]
 
+    def table(self) -> dict[str, np.ndarray]:
+        """Put every cell into numbers, a row a cell: place, tokens, whether it is visible, the value of every panel."""
+        query, key = (place.ravel() for place in np.indices(self.shape))
+        tokens = np.array(self.tokens, dtype=object)
+        columns = {"query": query, "key": key, "query_token": tokens[query + self.mem_len], "key_token": tokens[key]}
+        columns["visible"] = self.mask.ravel()
+        for place, panel in enumerate(self.panels):
+            name = panel.title if panel.title not in columns else f"{panel.title} {place}"
+            columns[name] = panel.dense(*self.shape).ravel()
+        return columns
+
     @property
     def seam_at(self) -> int:
         return self.mem_len if self.seam is None else self.seam

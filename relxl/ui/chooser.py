@@ -17,7 +17,7 @@ from relxl.trace import NO_TOKEN, Trace, split_memory
 from relxl.ui.card import show_card
 from relxl.ui.library import hidden_box, kept_answers, kept_hidden, kept_place
 from relxl.ui.show import escape
-from relxl.ui.state import Kept, choose, keep
+from relxl.ui.state import TEXT, Kept, choose, keep, kept_values
 from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, cached_trace, random_frames, source_of
 from relxl.vocab import IdVocab, show_token
 
@@ -128,7 +128,7 @@ def waiting(source: Source, corner: DeltaGenerator) -> AbstractContextManager:
 def choose_text(checkpoint: Checkpoint, source: Source, controls: Controls) -> Source:
     """Find out which run the text, memory and length ask for. Raises ValueError when no token is left."""
     config, vocab = checkpoint.config, checkpoint.vocab
-    text = keep(text_key(checkpoint), default_text(checkpoint))
+    text = keep(text_key(checkpoint), str(kept_values().pop(TEXT, ""))[:MAX_CHARACTERS] or default_text(checkpoint))
     label = _("Token ids") if isinstance(vocab, IdVocab) else _("Text")
     controls.append(lambda: st.text_area(label, height=90, max_chars=MAX_CHARACTERS, **text.widget))
     if reason := getattr(vocab, "reason", ""):

@@ -8,11 +8,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from relxl.checkpoint import UnansweredError
 from relxl.language import LANGUAGE, _, translated
-from relxl.ui.chooser import Look, choose_look, choose_view
+from relxl.ui.chooser import Look, choose_look, choose_view, text_key
 from relxl.ui.library import answer_box
 from relxl.ui.show import escape, show_proof
+from relxl.ui.shown import begin_page
 from relxl.ui.speak import pick_language, settle_language
-from relxl.ui.state import write_link
+from relxl.ui.state import chosen, write_link
+from relxl.ui.take_along import copy_link, take_along
 from relxl.ui.view import View
 
 SPACING = """
@@ -197,6 +199,7 @@ def draw_head(name: str, widths: list[int]) -> DeltaGenerator:
     """Settle the language, draw title and sentence of a page, and give the last column of the title's line."""
     settle_language()
     this = all_pages()[name]
+    begin_page(this.name)
     st.set_page_config(f"{this.name} · relxl", layout="wide")
     st.html(f"<style>{SPACING}{GLYPHS.get(LANGUAGE.get(), '')}</style>")
     columns = st.columns(widths, vertical_alignment="center")
@@ -210,13 +213,16 @@ def finish(view: View | Look | None = None, proof: bool = True) -> None:
 
     A page that does not show scores of the loaded checkpoint has nothing to prove.
     """
-    draw_sidebar(view.controls if view else ())
+    looked_at = view.checkpoint if view else None
+    take_along(looked_at)
+    text = chosen(text_key(looked_at))[0] if isinstance(view, View) and looked_at.config.n_token else None
+    draw_sidebar(view.controls if view else (), text)
     if isinstance(view, View) and proof:
         with view.corner:
             show_proof(view.proof)
 
 
-def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
+def draw_sidebar(controls: Sequence[Callable[[], object]], text: str | None = None) -> None:
     with st.sidebar:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown("### relxl", width="content")
@@ -225,6 +231,7 @@ def draw_sidebar(controls: Sequence[Callable[[], object]]) -> None:
             st.page_link(door.file, label=door.name)
         for draw in controls:
             draw()
+        copy_link(text)
     write_link()
 
 

@@ -17,11 +17,11 @@ from relxl.figures.doctor import bars_figure
 from relxl.figures.relative_absolute import gap_figure
 from relxl.figures.shift import STYLE, HeldRow, held_html
 from relxl.language import _
-from relxl.lesson import one_of, whole
+from relxl.lesson import number, one_of, whole
 from relxl.reading import Reading, can_flip
 from relxl.ui import distance, init_scale, mask_leaks, memory, relative_absolute
 from relxl.ui.doctor import cached_checks, is_noise
-from relxl.ui.lesson_view import HEAD, Cells, Chart, Entry, Settings, cached_losses, number
+from relxl.ui.lesson_view import HEAD, Cells, Chart, Entry, Settings, cached_losses
 from relxl.ui.library import BUNDLED
 from relxl.ui.loss import cached_reading_loss
 from relxl.ui.max_len_table import cached_use, untrained_sentence

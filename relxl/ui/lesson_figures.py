@@ -8,7 +8,7 @@ from relxl import style
 from relxl.experiments.max_len import CONVENTIONS, own_wall
 from relxl.figures.shift import STYLE, Cell, stage_html
 from relxl.language import _
-from relxl.lesson import one_of, some_of, whole
+from relxl.lesson import number, one_of, some_of, whole
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.reading import can_flip
@@ -18,7 +18,7 @@ from relxl.ui.derivation import grid as moved_grid
 from relxl.ui.derivation_run import LOOKS, cached_derivation, ending
 from relxl.ui.derivation_run import SHIFTS as MOVES
 from relxl.ui.lesson_charts import CHARTS, measured_init
-from relxl.ui.lesson_view import ROW, RULE, Cells, Entry, Settings, number, row_of, rule_of
+from relxl.ui.lesson_view import ROW, RULE, Cells, Entry, Settings, row_of, rule_of
 from relxl.ui.masking import leak_sentence
 from relxl.ui.max_len import NO_WALL, Wall
 from relxl.ui.max_len_table import WALL_STYLE, index_table

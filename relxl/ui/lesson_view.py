@@ -11,7 +11,7 @@ from relxl import diagnostics, style
 from relxl.checkpoint import list_checkpoints
 from relxl.experiments.memory import token_losses
 from relxl.language import _
-from relxl.lesson import Setting, one_of, whole
+from relxl.lesson import Setting, fill, one_of, whole
 from relxl.masking import DTYPES, FAULTS, ORDERS, MaskRule, read_fill
 from relxl.matrix_view import Grid
 from relxl.trace import run, split_memory
@@ -57,23 +57,11 @@ class Entry:
     settings: Mapping[str, Setting] | None = None
 
 
-def number(low: float, high: float) -> Setting:
-    """Take a number from low to high."""
-
-    def read(text: str) -> float:
-        value = float(text)
-        if not low <= value <= high:
-            raise ValueError(text)
-        return value
-
-    return Setting(f"a number from {low:g} to {high:g}", read)
-
-
 HEAD = {"l": whole(0, 999), "h": whole(0, 999), "head": one_of(*MEASURES)}
 ROW = HEAD | {"q": whole(-9999, 9999)}
 RULE = {
     "mo": one_of(*ORDERS),
-    "mf": Setting("a number, min or multiply", read_fill),
+    "mf": fill(read_fill),
     "mx": one_of(*FAULTS[:-1]),
     "md": one_of(*DTYPES),
 }

@@ -16,12 +16,12 @@ from relxl.lesson import (
     Known,
     Lesson,
     LessonError,
-    Setting,
     harmless,
     lesson_files,
     one_of,
     read_lesson,
     spoken_file,
+    word,
 )
 from relxl.matrix_view import Grid
 from relxl.ui.frame import all_pages
@@ -37,7 +37,6 @@ from relxl.ui.view import View
 OURS = Path(relxl.__file__).parent / "lessons"
 FOLDER = "RELXL_LESSONS"  # names a folder with lessons of a teacher's own
 LARGER = 1.4  # type on a projector
-TRY = Setting("a word or a number", lambda text: text[:40])
 CSS = """
 .st-key-lesson_options button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
 .st-key-lesson_options {gap: .15rem}
@@ -101,7 +100,7 @@ class Place:
 
 def known() -> Known:
     """Name all that a lesson may ask for."""
-    links = {name: TRY for name in LINK if name not in HEAD} | HEAD | {"head": one_of(*MEASURES)}
+    links = {name: word() for name in LINK if name not in HEAD} | HEAD | {"head": one_of(*MEASURES)}
     return {
         "figure": known_settings(FIGURES),
         "question": known_settings(QUESTIONS),

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from relxl.figures.matrix import matrix_figure
 from relxl.language import _
 from relxl.matrix_view import Grid, Window, encode
 from relxl.style import theme_of
+from relxl.ui.shown import Shown, note
 
 FOLDER = Path(__file__).parents[1] / "matrix_view"
 COMPONENT = st.components.v2.component(
@@ -17,6 +19,7 @@ COMPONENT = st.components.v2.component(
     css=(FOLDER / "matrix_view.css").read_text(encoding="utf-8"),
     js=(FOLDER / "matrix_view.js").read_text(encoding="utf-8"),
 )
+MOST_ROWS = 1 << 18  # of a table with a row a cell
 MANY_PANELS = 6  # above this a level has 8 bits: panels this small show no more
 
 
@@ -62,6 +65,13 @@ def matrix_view(
     if shape != grid.shape:  # the part of another matrix
         window = None
     data = payload(grid, dark, window)
+    cells = len(grid.panels) * grid.mask.size
+    note(
+        key,
+        Shown(
+            grid.label, lambda: matrix_figure(grid, dark), cells, grid.table if grid.mask.size <= MOST_ROWS else None
+        ),
+    )
     COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
     return MatrixSelection(grid.pin, window)
 

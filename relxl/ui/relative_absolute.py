@@ -239,7 +239,8 @@ def how_made() -> None:
         "{n} trainings: {n_layer} layers × {n_head} heads, d_model {d_model}, {steps} steps of {step_tokens} "
         "characters at a learning rate of up to {lr:g}; of one seed all three kinds see the same batches, at every "
         "length as many characters. A band is the range over {seeds} seeds. {scored} characters of the held-out text "
-        "are scored, the same ones everywhere. These are small models, early in training: absolute positions may catch up later."
+        "are scored, the same ones everywhere. These are small models, early in training: absolute positions may catch "
+        "up later."
     )
     n = len(POSITIONS) * 2 * len(how["texts"]) * len(how["lengths"]) * len(how["seeds"])
     numbers = settings | {"n": n, "seeds": len(how["seeds"]), "scored": grouped(settings["scored"])}

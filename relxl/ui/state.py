@@ -45,6 +45,9 @@ LINK += ("le", "ls", "lp")  # of the page Lessons: lesson, step, presenter (0 or
 LINK += ("fs", "fa", "fb", "fc", "fd", "fe", "ff")
 
 
+TEXT = "text"  # of a link: the text that is looked at; read once, and never written into the address
+
+
 class FromLink(str):
     """Mark a value that came with the link and was not checked yet."""
 
@@ -59,7 +62,9 @@ class Kept:
 
 def kept_values() -> dict:
     if "kept" not in st.session_state:
-        st.session_state.kept = {name: FromLink(value) for name, value in st.query_params.items() if name in LINK}
+        st.session_state.kept = {
+            name: FromLink(value) for name, value in st.query_params.items() if name in LINK or name == TEXT
+        }
     return st.session_state.kept
 
 
@@ -108,10 +113,15 @@ def chosen(*names: str) -> tuple:
     return tuple(kept_values().get(name) for name in names)
 
 
-def write_link() -> None:
-    """Write the kept values into the address, those of other pages too."""
+def kept_link() -> dict[str, str]:
+    """Give the kept values as a link has them, those of other pages too."""
     kept = kept_values()
-    st.query_params.from_dict({name: str(kept[name]) for name in LINK if name in kept})
+    return {name: str(kept[name]) for name in LINK if name in kept}
+
+
+def write_link() -> None:
+    """Write the kept values into the address."""
+    st.query_params.from_dict(kept_link())
 
 
 def pick(name: str, label: str, options: list[str], labels: dict[str, str]) -> str:

@@ -15,6 +15,7 @@ from relxl.zh import (
     frame,
     heads,
     init_scale,
+    lessons,
     masking,
     max_len,
     memory,
@@ -27,8 +28,8 @@ from relxl.zh import (
     words,
 )
 
-SENTENCES = sentences.TEXTS | sentences_files.TEXTS
-WORDS = words.TEXTS
+SENTENCES = sentences.TEXTS | sentences_files.TEXTS | lessons.SENTENCES
+WORDS = words.TEXTS | lessons.WORDS
 MODULES = (
     checkpoint,
     checks,
@@ -40,6 +41,7 @@ MODULES = (
     frame,
     heads,
     init_scale,
+    lessons,
     masking,
     max_len,
     memory,
