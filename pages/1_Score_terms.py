@@ -3,6 +3,7 @@
 import streamlit as st
 
 from relxl import ui
+from relxl.ui import equation as chosen
 from relxl.ui import mixer
 from relxl.ui import score_terms as sections
 
@@ -10,14 +11,17 @@ view = mixer.mixed(ui.page("score_terms"))
 terms = view.terms
 query, cell = ui.kept_cell(terms.mask, terms.probs)
 
+term = chosen.kept_term(view)
 top = st.container()
 picture, controls = st.columns([7, 1], gap="small")
 with picture:  # first, so that nobody waits for it; the rest follows in its place
     equation = st.container()
-    sections.matrices(view, cell, query)
+    sections.matrices(view, cell, query, term)
 ui.let_paint()
 with equation:
     sections.equation(view, query)
+    chosen.choose_term(view)
+    chosen.term_detail(view, term)
 with top:
     sections.presets(view)
 with controls:

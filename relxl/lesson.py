@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KINDS = ("figure", "question", "try")
-MOST_BYTES, MOST_STEPS, MOST_FILES = 100_000, 12, 100
+MOST_BYTES, MOST_STEPS, MOST_FILES, MOST_NAMES = 100_000, 12, 100, 24
 FENCE = re.compile(r"^(`{3,}|~{3,})\s*(\S*)\s*(.*?)\s*$")
 LANGUAGE_OF = re.compile(r"\.(en|zh)$")
 
@@ -169,6 +169,7 @@ def split_steps(lines: list[str], file: str) -> Iterator[tuple[int, list[str]]]:
 def read_blocks(lines: list[str], first: int, file: str, known: Known) -> Iterator[Block]:
     """Read the blocks of a step whose first line has the number `first`; fences of other kinds stay in the text."""
     text: list[str] = []
+    words = lambda: unwrapped("\n".join(text).strip())  # noqa: E731
     place = 0
     while place < len(lines):
         found = FENCE.match(lines[place])
@@ -176,15 +177,21 @@ def read_blocks(lines: list[str], first: int, file: str, known: Known) -> Iterat
         if found:
             end = next(k for k in range(place + 1, len(lines)) if lines[k].strip() == found[1])
         if found and found[2] in KINDS:
-            if "".join(text).strip():
-                yield Block("text", "\n".join(text).strip())
+            if words():
+                yield Block("text", words())
             text = []
             yield read_named(found[2], found[3], lines[place + 1 : end], first + place, file, known[found[2]])
         else:
             text += lines[place : end + 1]
         place = end + 1
-    if "".join(text).strip():
-        yield Block("text", "\n".join(text).strip())
+    if words():
+        yield Block("text", words())
+
+
+def unwrapped(text: str) -> str:
+    """Join Chinese lines: a line end between two of its characters would be shown as a space."""
+    chinese = "\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”"
+    return re.sub(rf"(?<=[{chinese}])\n(?=[{chinese}])", "", text)
 
 
 def read_named(
@@ -201,7 +208,7 @@ def read_named(
         if not colon:
             raise wrong(file, number, f"{line.strip()[:40]!r}", "'key: value'")
         if key not in known[name]:
-            allowed = ", ".join(known[name]) or "no setting at all"
+            allowed = ", ".join(list(known[name])[:MOST_NAMES]) or "no setting at all"
             raise wrong(file, number, f"the setting {key[:40]!r} of {name}", allowed)
         if key in settings:
             raise wrong(file, number, f"the setting {key!r} a second time", "each setting once")

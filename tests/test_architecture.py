@@ -50,6 +50,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
         "vocab",
     },
     "shift_example": set(),
+    "term_parts": {"canonical", "model", "relative"},
     "reading": {"canonical", "model", "positions"},
     "experiments": {
         "canonical",
@@ -142,6 +143,7 @@ LIBRARIES = {  # a library -> the modules that may import it
         "weights_only",
         "export",
         "experiments",
+        "term_parts",
         "notebook",
         "bench",
         "cli",

@@ -97,7 +97,7 @@ def test_the_first_paint_is_the_bug_that_everybody_copied():
     assert sentence(app).startswith("**6 of 16 cells carry a foreign distance; 6 of them are visible.**")
     assert "kimiyoung/transformer-xl#132" in "".join(caption.value for caption in app.caption)
     assert app.get("bidi_component") == [] and not any("exact to" in str(badge.proto) for badge in app.main)
-    assert {widget.key for widget in app.sidebar} <= {None}  # doors, and no control of a model
+    assert {widget.key for widget in app.sidebar} <= {None, "control_lang"}  # doors, and no control of a model
 
 
 @pytest.mark.parametrize("name", shift_words.presets())

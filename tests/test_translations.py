@@ -25,8 +25,8 @@ ASKED_FOR = {  # what is translated though it is no literal: a text of the core
     "relxl/ui/jobs.py": {"_(job.progress.message)"},
 }
 # Modules whose sentences come up on a page, and those of their texts that do not: names, code, what files record.
-CORE = ["atlas", "causality", "checkpoint", "compare", "config", "export", "jobs", "lesson", "masking", "model", "positions"]
-CORE += ["reading", "relative", "split", "tokenizer", "trace", "vocab"]
+CORE = ["atlas", "causality", "checkpoint", "compare", "config", "export", "jobs", "masking", "model", "positions"]
+CORE += ["lesson", "reading", "relative", "split", "tokenizer", "trace", "vocab"]
 PACKAGES = ["canonical", "containers", "diagnostics", "doctor", "experiments", "families"]
 UNSEEN = ["containers/convert.py", "doctor/report.py", "experiments/max_len_cli.py", "experiments/max_len_variants.py"]
 UNSEEN += ["experiments/recurrence.py", "experiments/relative_absolute.py"]  # on no page
@@ -345,7 +345,7 @@ def test_every_page_is_chinese_throughout(page):
 
 
 ALLOWED = re.compile(  # names, commands, what is cited, and numbers of versions
-    r"`[^`]*`|\$[^$]*\$|python -m relxl [^\n]*|<[^>]*>|https?://\S+|\[[a-z_ \\0-9+−×-]*\]|scale · v · W"
+    r"`[^`]*`|\$[^$]*\$|python -m relxl [^\n]*|<[^>]*>|https?://\S+|\[[a-z_ \\0-9+−×-]*\]|scale · v · W|Dai et al"
 )
 
 
@@ -371,3 +371,11 @@ def said_by(app: AppTest):
         for element in getattr(app, kind, app.get(kind)):
             yield getattr(element, "label", "")
             yield getattr(element, "help", None) or ""
+
+
+def test_the_doctors_report_is_english_in_every_session():
+    from relxl.ui import speak
+
+    token = LANGUAGE.set("zh")
+    assert speak.in_english(_, "Head") == "Head" and _("Head") == "头"
+    LANGUAGE.reset(token)

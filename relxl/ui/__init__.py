@@ -6,6 +6,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     chooser.py      what is looked at: checkpoint, text or hidden states, layer, head; card.py says what it is
     library.py      which checkpoints there are, uploads, and answers to what the weights can not tell
     state.py        controls that keep their value over pages and in the link
+    speak.py        the language of a session, and how what runs later keeps it
     view.py         what a page looks at, and the caches behind it
     matrix.py       the matrix view, mounted
     texts.py        the text that a checkpoint was trained on, where it lies in the folder data
@@ -20,6 +21,8 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
     compare.py      two checkpoints, of the page "Compare"; compare_text and compare_film.py belong to it
     derivation.py   from absolute to relative by steps; derivation_run and derivation_words.py belong to it
+    lessons.py      the page "Lessons"; lesson_view, lesson_figures, lesson_charts, lesson_asking, lesson_questions and
+                    lesson_questions_model.py belong to it
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 

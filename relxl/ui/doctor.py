@@ -18,6 +18,7 @@ from relxl.ui.chooser import default_text, text_key
 from relxl.ui.doctor_evidence import open_place, show_evidence
 from relxl.ui.library import HIDDEN, places, store
 from relxl.ui.show import escape, plain
+from relxl.ui.speak import in_english
 from relxl.ui.state import chips, kept_values, pick
 from relxl.ui.view import Source, View, cached_checkpoint, cached_trace
 from relxl.vocab import IdVocab
@@ -58,7 +59,7 @@ def examined(view: View) -> Examined:
                 about = str(error)
     checks = tuple((check, found if check.needs == "reference" else its) for check, its in checks)
     checkpoint, trace = view.checkpoint, cached_trace(source)
-    read = read_words(view, trace, noise)
+    read = in_english(read_words, view, trace, noise)
     return Examined(
         Report(checkpoint.name, checkpoint.opened.family.name, checkpoint.digest, read, checks), trace, about
     )
@@ -136,7 +137,8 @@ def mark(severity: str) -> str:
 def summary(view: View, found: Examined) -> None:
     """Draw the line that says how it stands, and what it was read on."""
     st.markdown(finding_line(found))
-    st.caption(_("Examined: {name}, on {read}.").format(name=shown(view.checkpoint.name), read=found.report.read))
+    read = read_words(view, found.trace, is_noise(view))
+    st.caption(_("Examined: {name}, on {read}.").format(name=shown(view.checkpoint.name), read=read))
     if found.about:
         st.warning(escape(translated(found.about)))
 

@@ -30,6 +30,8 @@ from relxl.ui.shift_cost import method_names, shape_text
 from relxl.ui.show import plain
 from relxl.ui.view import FILLS, View
 
+NAMED = 6  # tokens whose best bar has their name
+
 
 def key_bias(view: View, settings: Settings) -> Chart:
     """Draw (c) u_bias of a head: one number a key."""
@@ -37,8 +39,22 @@ def key_bias(view: View, settings: Settings) -> Chart:
     top = int(terms.u_bias.argmax())
     alt = _("The key that u favours most is {token} at {key}.").format(token=view.tokens[top], key=top)
     figure = score_figures.strip_figure(terms.u_bias, view.tokens, view.looks["u_bias"], view.dark)
+    for key in best_keys(terms.u_bias, view.tokens)[:NAMED]:
+        token = style.plot_text(view.tokens[key])
+        figure.add_annotation(
+            x=key, y=float(terms.u_bias[key]), text=token, showarrow=False, yanchor="bottom", row=1, col=1,
+            font={"family": style.MONO, "size": 13},
+        )  # fmt: skip
     table = {"key": np.arange(len(view.tokens)), "token": view.tokens, "u_bias": terms.u_bias}
     return Chart(figure.update_layout(height=300), alt, table)
+
+
+def best_keys(u_bias: np.ndarray, tokens: list[str]) -> list[int]:
+    """Name the best key of every token, the best token first."""
+    best: dict[str, int] = {}
+    for key in np.argsort(-u_bias, kind="stable").tolist():
+        best.setdefault(tokens[key], key)
+    return list(best.values())
 
 
 def distance_bias(view: View, settings: Settings) -> Chart:

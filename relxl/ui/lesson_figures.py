@@ -26,7 +26,7 @@ from relxl.ui.memory_collision import absolute_source
 from relxl.ui.score_terms import head_grid, where_it_looks
 from relxl.ui.shift_tables import Look, legend, longest_label, scores_table, step_table
 from relxl.ui.show import plain
-from relxl.ui.view import View
+from relxl.ui.view import View, cached_checkpoint
 
 PANELS = (*style.RELATIVE_TERMS, "sum", "probability")
 STAGES = ("content", "sum", "masked", "probability")
@@ -57,13 +57,24 @@ def moved(view: View, settings: Settings) -> Grid | str:
         return _("The absolute model that this step starts from is not here.")
     end, _reason = ending(view, start)
     derived = cached_derivation(start, end, view.head, LONGEST_MOVED)
-    step, shift = int(settings.get("rd", 1)), int(str(settings.get("rds", 64)))
+    step, shift = int(settings.get("rd", 1)), int(str(settings.get("rds", MOVES[0])))
     names = [str(name) for name in derived.terms(step)]
     label = _("The terms {names}, and what moving the text by {n} places changes in each.")
     grid = moved_grid(derived, step, shift, label.format(names=", ".join(names), n=shift))
     kept = [place for place, name in enumerate(names) if name in settings.get("show", names)] or range(len(names))
+    if "rds" not in settings:  # the terms alone
+        return replace(grid, panels=tuple(grid.panels[place] for place in kept), columns=2)
     panels = tuple(grid.panels[row * len(names) + place] for row in (0, 1) for place in kept)
     return replace(grid, panels=panels, columns=len(kept))
+
+
+def moved_shows(view: View) -> str:
+    """Say which model and head the derivation starts from."""
+    start = absolute_source(view)
+    if start is None:
+        return ""
+    head = min(view.head, cached_checkpoint(start.checkpoint).config.n_head - 1)
+    return f"{start.name} · L0H{head}"
 
 
 def mask(view: View, settings: Settings) -> Grid:

@@ -15,6 +15,7 @@ from relxl.lesson import one_of, some_of, whole
 from relxl.reading import Reading, can_flip
 from relxl.ui import lesson_questions_model as model
 from relxl.ui.lesson_asking import Question, best_head, compared, listed, pick, spread_out
+from relxl.ui.lesson_charts import best_keys
 from relxl.ui.lesson_figures import INIT, SHIFT, SIZES
 from relxl.ui.lesson_view import ROW, RULE, Entry, Settings, lacking, needs_words, row_of, rule_of
 from relxl.ui.loss import cached_reading_loss
@@ -101,18 +102,14 @@ def best_distance(view: View, settings: Settings) -> Question:
 
 def best_key(view: View, settings: Settings) -> Question | str:
     """Ask which token u likes best; one that comes several times counts by its best key."""
-    best: dict[str, float] = {}
-    for token, value in zip(view.tokens, view.terms.u_bias.tolist(), strict=True):
-        best[token] = max(value, best.get(token, -math.inf))
-    if len(best) < 2:
+    order = best_keys(view.terms.u_bias, view.tokens)
+    if len(order) < 2:
         return _("The text has a single token, so there is nothing to prefer.")
-    tokens = list(best)
-    order = sorted(range(len(tokens)), key=lambda place: -best[tokens[place]])
     shown = sorted(spread_out(order))
-    names = [code(tokens[place]) for place in shown]
+    names = [code(view.tokens[key]) for key in shown]
     text = _("Which of these tokens does u like best in {head}, whoever asks?").format(head=view.label)
     because = _("u_bias of its best key:").replace("_", r"\_")
-    because += " " + listed(names, (style.number(best[tokens[place]]) for place in shown))
+    because += " " + listed(names, (style.number(float(view.terms.u_bias[key])) for key in shown))
     return Question(text, tuple(names), shown.index(order[0]), because)
 
 

@@ -55,6 +55,7 @@ class Entry:
     make: Callable[[View, Settings], object]
     needs: tuple[str, ...] = ()
     settings: Mapping[str, Setting] | None = None
+    shows: Callable[[View], str] | None = None  # which model and head, where it is not that of the view
 
 
 HEAD = {"l": whole(0, 999), "h": whole(0, 999), "head": one_of(*MEASURES)}

@@ -37,9 +37,10 @@ from relxl.ui.view import View
 OURS = Path(relxl.__file__).parent / "lessons"
 FOLDER = "RELXL_LESSONS"  # names a folder with lessons of a teacher's own
 LARGER = 1.4  # type on a projector
-CSS = """
+CSS = """<style>
 .st-key-lesson_options button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
 .st-key-lesson_options {gap: .15rem}
+.st-key-lesson_options code {font-size: 1em}
 .dots {display: flex; align-items: center; gap: .45rem; height: 2.5rem; color: var(--ink)}
 .dots i {width: .72rem; height: .72rem; border-radius: 50%; box-sizing: border-box; border: 2px solid var(--faint)}
 .dots i.seen {background: var(--faint)}
@@ -47,17 +48,19 @@ CSS = """
 .dots i.wrong {background: var(--alarm); border-color: var(--alarm)}
 .dots i.here {outline: 2px solid var(--ink); outline-offset: 2px}
 .dots span {font-size: .85rem; color: var(--faint); padding-left: .3rem; white-space: nowrap}
-"""
-PRESENTER = """
+</style>"""
+PRESENTER = """<style>
 :root {font-size: 22.4px !important}
 [data-testid=stSidebar], [data-testid=stExpandSidebarButton], [data-testid=stHeader] {display: none}
 .stMainBlockContainer {padding: 1.2rem 2rem 1rem !important}
 .stMainBlockContainer [data-testid=stLayoutWrapper]:has(h3),
 .stMainBlockContainer [data-testid=stLayoutWrapper]:has(h3) + [data-testid=stElementContainer] {display: none}
+.stMainBlockContainer > * > [data-testid=stLayoutWrapper]:has(.st-key-take_html) {display: none}
 .st-key-lesson_picture {zoom: 1.25}
+.st-key-lesson_cells {zoom: .84}
 .st-key-lesson_text p {line-height: 1.42}
 .st-key-lesson_bar button {min-height: 2.1rem; padding: .1rem .6rem}
-"""
+</style>"""
 GOOD = {False: "#1f7a4d", True: "#4cc38a"}
 
 
@@ -141,7 +144,7 @@ def title_of(place: Place, at: int) -> str:
 
 def bar(place: Place, dark: bool) -> None:
     """Draw the line above a step: the lesson, the dots, the way back and forth, and the presenter's switch."""
-    st.html(f"<style>{CSS}{PRESENTER if place.presenting else ''}</style>")
+    st.html(CSS + PRESENTER * place.presenting)
     title, rest = st.columns([4, 7], gap="large", vertical_alignment="center")
     with title:
         if place.presenting:
@@ -240,13 +243,13 @@ def picture(view: View, block: Block, key: str, presenting: bool) -> None:
                 pinned(drawn, key), key=f"lesson_{key}", dark=view.dark, on_pin=lambda cell, _panel: pin(key, cell)
             )
     elif isinstance(drawn, Cells):
-        with st.container(key="lesson_picture"):
+        with st.container(key="lesson_cells"):
             st.html(drawn.html)
     else:
         figure = larger_figure(drawn.figure, LARGER) if presenting else drawn.figure
         show(figure, key=f"lesson_{key}", alt=drawn.alt, table=None if presenting else lambda: drawn.table)
     if entry.needs:
-        st.caption(escape(label_of(shown)))
+        st.caption(escape((entry.shows or label_of)(shown)))
 
 
 def pinned(grid: Grid, key: str) -> Grid:

@@ -13,6 +13,7 @@ from relxl.figures.matrix import matrix_figure
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
+from relxl.ui.equation import NO_TERM, set_off
 from relxl.ui.matrix import matrix_view
 from relxl.ui.show import code, plain, show
 from relxl.ui.speak import fragment, speaking
@@ -54,11 +55,11 @@ def equation(view: View, query: int) -> None:
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.5rem">{"".join(cells)}</div>')
 
 
-def matrices(view: View, cell: tuple[int, int] | None, query: int) -> None:
+def matrices(view: View, cell: tuple[int, int] | None, query: int, term: str = NO_TERM) -> None:
     """Show the four terms, their sum and the probabilities as linked matrices, and one row's numbers as a table."""
     terms = view.terms
     matrix_view(
-        score_grid(view, cell, query),
+        set_off(score_grid(view, cell, query), view, term),
         key="matrices",
         dark=view.dark,
         on_pin=pin,

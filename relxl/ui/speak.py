@@ -42,6 +42,15 @@ def speaking(function: Callable) -> Callable:
     return speak
 
 
+def in_english(function: Callable, *args):
+    """Call a function as an English session would: a report for a machine is the same, whoever asks for it."""
+    token = LANGUAGE.set("en")
+    try:
+        return function(*args)
+    finally:
+        LANGUAGE.reset(token)
+
+
 def fragment(function: Callable, run_every: float | None = None) -> Callable:
     """Make a part of a page that is redrawn by itself, in the language of the page; in the place of `st.fragment`."""
 

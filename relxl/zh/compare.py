@@ -12,7 +12,7 @@ TEXTS = {
     "There is no second checkpoint: upload one on the page Checkpoint, or train one.": (
         "没有第二个检查点：请在“检查点”页上传一个，或者训练一个。"
     ),
-    "Compare {name} (a) with (b)": "拿 {name}（a）与谁（b）对比",
+    "Compare {name} (a) with (b)": "{name}（a）与（b）对比",
     "Tensors that differ most": "差别最大的张量",
     "(d) v_bias of {name} in both": "两边 {name} 的 (d) v_bias",
     "No tensor of one has the name and shape of one of the other, so their weights can not be compared.": (

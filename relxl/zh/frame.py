@@ -196,4 +196,16 @@ TEXTS = {
     ),
     "Measuring": "测量中",
     "Muting": "逐项静音中",
+    "Take this page along:": "把这一页带走：",
+    "HTML, offline": "离线 HTML",
+    "Tables, CSV and Parquet": "表格，CSV 与 Parquet",
+    "left out": "已略去",
+    "matrices with more than {n} cells": "超过 {n} 个格子的矩阵",
+    "settings": "设置",
+    "versions": "版本",
+    "Copy link": "复制链接",
+    "with the text": "连同文本",
+    "Without the text, which stays with you: who opens the link sees the default one.": (
+        "不含文本，文本留在你这里：打开链接的人看到的是默认文本。"
+    ),
 }

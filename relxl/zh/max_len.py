@@ -68,7 +68,7 @@ TEXTS = {
     "The recorded result is not here yet: this command writes it, in about half an hour.": (
         "这里还没有记录的结果：运行下面的命令即可生成，约需半小时。"
     ),
-    "all, as trained": "全部，照训练时的方式",
+    "all, as trained": "全部，照训练",
     "Model": "模型",
     "Memory, tokens": "记忆（token）",
     "Segment at the right, tokens": "右图的片段长度（token）",

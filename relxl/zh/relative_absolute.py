@@ -8,7 +8,7 @@ TEXTS = {
         "同一个小模型，三种位置，训练批次相同。0 线以上是相对位置占优；色带是各种子之间的范围。"
     ),
     "Lessons": "课程",
-    "Teach me.": "教我。",
+    "Teach me.": "从头学起。",
     "Ten short lessons on the model on screen. Each step has a figure, and what to look for in it.": (
         "围绕当前模型的十节短课。每一步都有一幅图，以及图里该看什么。"
     ),
@@ -38,10 +38,10 @@ TEXTS = {
         "在 {first} 个 token 时 **{low}** nat/字符，在 {last} 个时 **{high}**"
     ),
     "Here no gap stays open at the longest segments: {name} gains {ends}.": (
-        "这里到最长的片段为止都没有稳定的差距：{name} 的优势为 {ends}。"
+        "这里到最长的片段为止都没有稳定的差距：{name} 的优势：{ends}。"
     ),
     "Here the gap is open from **{opens} tokens** on, in every seed: {name} gains {ends}.": (
-        "这里从 **{opens} 个 token** 起，每个种子都拉开了差距：{name} 的优势为 {ends}。"
+        "这里从 **{opens} 个 token** 起，每个种子都拉开了差距：{name} 的优势：{ends}。"
     ),
     "earlier than the article’s 256": "比文章说的 256 更早",
     "below 50 absolute does not win either": "50 以下绝对位置也没有胜出",

@@ -21,9 +21,13 @@ def speaking(browser, server):
 
 
 def test_a_browser_is_answered_in_its_language_and_a_link_in_the_link_s(speaking):
-    expect(speaking("zh-CN", "/Shift").locator("h3").first).to_contain_text("每个格子实际读的是哪个距离")
-    expect(speaking("en-US", "/Shift?lang=zh").locator("h3").first).to_contain_text("每个格子实际读的是哪个距离")
-    expect(speaking("fr-FR", "/Shift").locator("h3").first).to_contain_text("Which distance")
+    expect(speaking("zh-CN", "/Shift").locator("[data-testid=stMain] h3").first).to_contain_text(
+        "每个格子实际读的是哪个距离"
+    )
+    expect(speaking("en-US", "/Shift?lang=zh").locator("[data-testid=stMain] h3").first).to_contain_text(
+        "每个格子实际读的是哪个距离"
+    )
+    expect(speaking("fr-FR", "/Shift").locator("[data-testid=stMain] h3").first).to_contain_text("Which distance")
 
 
 def test_a_part_that_is_redrawn_by_itself_stays_in_its_language(speaking):
