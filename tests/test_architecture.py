@@ -85,6 +85,19 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
         "trace",
         "training",
     },
+    "museum": {
+        "canonical",
+        "diagnostics",
+        "doctor",
+        "masking",
+        "positions",
+        "reading",
+        "relative",
+        "shift",
+        "split",
+        "trace",
+    },
+    "mystery": {"checkpoint", "training"},
     "containers": {"files"},
     "notebook": {
         "canonical",
@@ -152,6 +165,8 @@ LIBRARIES = {  # a library -> the modules that may import it
         "cli_relative_absolute",
         "sweeps",
         "doctor",
+        "museum",
+        "mystery",
         "ui",
     },
 }

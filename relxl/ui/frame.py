@@ -152,6 +152,15 @@ def all_pages() -> dict[str, Page]:
                 "head, and how the terms share the scores."
             ),
         ),
+        "bug_museum": Page(
+            "pages/14_Bug_museum.py",
+            _("Bug museum"),
+            _("What goes wrong in the wild?"),
+            _(
+                "Failures that were reported in public, played on this head: broken at the left, right beside it, and "
+                "the difference. The switch repairs it; below, a model to find the fault in."
+            ),
+        ),
         "lessons": Page(
             "pages/13_Lessons.py",
             _("Lessons"),

@@ -138,8 +138,11 @@ def lacking(view: View, needs: tuple[str, ...]) -> str:
 def stand_in(view: View, need: str) -> View | None:
     """Look at the bundled model that has everything, at its own text; None where it is not there."""
     name = ABSOLUTE if need == "absolute" else STAND_IN
-    if name not in list_checkpoints(BUNDLED):
-        return None
+    return bundled_view(view, name) if name in list_checkpoints(BUNDLED) else None
+
+
+def bundled_view(view: View, name: str) -> View:
+    """Look at a bundled model, at its own text and its most telling head."""
     source = source_of(BUNDLED / name, name)
     checkpoint = cached_checkpoint(source)
     config, vocab = checkpoint.config, checkpoint.vocab

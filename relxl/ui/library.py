@@ -8,6 +8,7 @@ import atexit
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -20,8 +21,9 @@ import streamlit as st
 from relxl.checkpoint import UnansweredError, list_checkpoints
 from relxl.containers import CheckpointError
 from relxl.language import _, translated
+from relxl.mystery import FIRST_SEED, LAST_SEED, make_mystery
 from relxl.ui.show import escape
-from relxl.ui.state import choose, keep
+from relxl.ui.state import choose, chosen, keep
 from relxl.ui.view import cached_checkpoint, source_of
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,7 @@ FIRST = "shakespeare-learned"
 WEIGHTS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".nemo", ".tar", ".gz")
 SIDE_FILES = ("config.json", "vocab.json", "vocab.txt", "tokenizer.json", "training.json", "config.yaml", "train.yaml")
 HIDDEN = (".npz", ".safetensors")
+MYSTERY = "mystery/"  # and a seed: the name of a model with a planted fault
 MOST_ENTRIES = 500  # of the folder
 MOST_BYTES = 4 << 30  # of all uploads together; the oldest go first
 
@@ -47,7 +50,9 @@ def places() -> dict[str, Place]:
     for path in folder_entries():
         found[f"folder/{path.name}"] = Place(path, f"{path.name} ({_('folder')})")
     for name, (label, path) in st.session_state.get("uploads", {}).items():
-        found[name] = Place(Path(path), f"{label} ({_('upload')})")
+        mystery = name.startswith(MYSTERY)
+        shown = _("Mystery {n}").format(n=label) if mystery else f"{label} ({_('upload')})"
+        found[name] = Place(Path(path), shown)
     return found
 
 
@@ -68,6 +73,9 @@ def is_weights(path: Path) -> bool:
 
 def kept_place() -> tuple[str, dict[str, Place]]:
     """Give the name of the checkpoint that is chosen, and all that may be. Raises ValueError where there is none."""
+    asked = re.fullmatch(MYSTERY + "([0-9]{1,3})", str(chosen("ck")[0]))
+    if asked and FIRST_SEED <= int(asked[1]) <= LAST_SEED:
+        open_mystery(int(asked[1]))  # a link of somebody else's
     found = places()
     if not found:
         raise ValueError(_("There is no checkpoint in {folder}: run `make train`.").format(folder=BUNDLED))
@@ -211,6 +219,18 @@ def safe_names(files: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     suffix = Path(weights[0]).suffix.lower()
     only = f"weights{suffix if suffix in WEIGHTS else '.bin'}"
     return [(Path(name).name if Path(name).name in SIDE_FILES else only, data) for name, data in files]
+
+
+# Mysteries -----------------------------------------------------------------------------------------------------------
+
+
+def open_mystery(seed: int) -> str:
+    """Keep the model in which a seed plants a fault as an upload is kept; give its name in the list."""
+    name = f"{MYSTERY}{seed}"
+    uploads = st.session_state.setdefault("uploads", {})
+    if name not in uploads or not Path(uploads[name][1]).is_dir():
+        uploads[name] = (str(seed), str(store().put(make_mystery(seed, BUNDLED).files)))
+    return name
 
 
 # Hidden states -------------------------------------------------------------------------------------------------------

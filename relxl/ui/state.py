@@ -38,6 +38,7 @@ LINK += ("cm", "cb", "cf", "cl", "cs")
 # Of the page Memory: segment of "How much memory is enough?", context of the cost that is measured.
 LINK += ("rcs", "rcc")
 LINK += ("et",)  # term that is looked at closer, of the page Score terms
+LINK += ("be", "br", "bs")  # of the page Bug museum: exhibit, repaired (0 or 1), seed of the mystery
 LINK += ("lang",)  # the language, of every page
 # Of the page Relative vs absolute: text, memory (0 or 1), times, measure at the right, training length; of its live run
 # length, memory (0 or 1), steps, seed.

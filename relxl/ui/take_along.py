@@ -33,7 +33,7 @@ def take_along(checkpoint: Checkpoint | None) -> None:
         html = speaking(partial(page_html, title, checkpoint, dark, shown, kept_link()))
         st.download_button(_("HTML, offline"), html, f"{name}.html", "text/html", on_click="ignore", key="take_html")
         if any(part.table for part in shown.values()):
-            tables = partial(tables_zip, shown)
+            tables = speaking(partial(tables_zip, shown))
             label = _("Tables, CSV and Parquet")
             st.download_button(label, tables, f"{name}.zip", "application/zip", on_click="ignore", key="take_tables")
 

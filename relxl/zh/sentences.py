@@ -288,5 +288,7 @@ TEXTS = {
     "{0} has shape {1}, but [batch head query key] is {2}": "{0} 的形状为 {1}，但 [batch head query key] 是 {2}",
     "is {0}, but {1}: {2}": "是{0}，而{1}：{2}",
     "holds {0}": "里是 {0}",
-    "--mem-len {0}: with a mask give the memory of each layer as `mems`": "--mem-len {0}：有掩码时，请用 `mems` 给出每层的记忆",
+    "--mem-len {0}: with a mask give the memory of each layer as `mems`": (
+        "--mem-len {0}：有掩码时，请用 `mems` 给出每层的记忆"
+    ),
 }

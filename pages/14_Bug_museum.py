@@ -1,0 +1,13 @@
+"""What goes wrong in the wild?"""
+
+from relxl import ui
+from relxl.ui import museum as sections
+from relxl.ui.mystery import spot_the_bug
+
+view = ui.page("bug_museum")
+exhibit = sections.pick_exhibit()
+sections.show_exhibit(view, exhibit)
+ui.let_paint()
+spot_the_bug()
+sections.how()
+ui.finish(view, proof=False)
