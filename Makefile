@@ -1,7 +1,7 @@
 # make run: open the app. make test: everything that CI runs. Both set up what they need, once.
 PYTHON ?= python3
 VENV := .venv
-ALONE := tests/browser tests/test_experiments_init.py tests/test_sweep_killed.py  # one server and one browser; processes that start processes
+ALONE := tests/browser tests/test_experiments_init.py tests/test_sweep_killed.py tests/test_server.py
 BIN := $(VENV)/bin
 
 .PHONY: setup run check test train

@@ -1,0 +1,123 @@
+"""Who may ask the server: hosts, origins, uploads and headers, for `streamlit run` and for the hardened `asgi.py`."""
+
+import base64
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from relxl.bench.chromium import serve
+from relxl.server import HEADERS, POLICY, hosts_of, is_demo
+from tests.conftest import ROOT
+
+
+@contextmanager
+def uvicorn(**environment):
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "asgi:app", "--port", str(port), "--log-level", "error"]
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stderr=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL)  # fmt: skip
+    try:
+        for _wait in range(600):
+            try:
+                urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        yield f"http://localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def hardened():
+    with uvicorn(RELXL_HOSTS="localhost", RELXL_DEMO="1") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def plain():
+    with serve(ROOT / "app.py", ROOT) as address:
+        yield address
+
+
+def ask(address, path="/", method="GET", data=None, **headers):
+    request = urllib.request.Request(address + path, data=data, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read()
+
+
+def websocket(address, **headers):
+    """Give the status that a handshake is answered with: 101 is a connection."""
+    host, port = address.removeprefix("http://").split(":")
+    headers = {"Host": f"{host}:{port}", "Origin": address} | headers
+    lines = ["GET /_stcore/stream HTTP/1.1", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+    lines += [f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        return int(connection.recv(4096).split()[1])
+
+
+def test_every_answer_of_the_hardened_server_has_the_headers(hardened):
+    for path in ("/", "/_stcore/health", "/nowhere.js", "/Distance"):
+        _status, headers, _body = ask(hardened, path)
+        lower = {name.lower(): value for name, value in headers.items()}
+        assert {name: lower.get(name) for name in HEADERS} == HEADERS, path
+
+
+def test_the_policy_names_no_other_host_and_no_eval():
+    assert "http" not in POLICY and "*" not in POLICY and "unsafe-eval" not in POLICY
+    assert "frame-ancestors 'self'" in POLICY and "object-src 'none'" in POLICY
+
+
+def test_a_demo_takes_no_upload(hardened):
+    status, _headers, body = ask(hardened, "/_stcore/upload_file/session/file", "PUT", b"x")
+    assert status == 403 and b"demonstration" in body
+
+
+@pytest.mark.parametrize("server", ["plain", "hardened"])
+def test_a_connection_needs_the_right_host_and_origin(server, request):
+    address = request.getfixturevalue(server)
+    assert websocket(address) == 101
+    assert websocket(address, Origin="http://evil.example") in (400, 403)
+    assert websocket(address, Host="evil.example", Origin="http://evil.example") in (400, 403)
+
+
+def test_another_host_gets_no_page_of_the_hardened_server(hardened):
+    assert ask(hardened, Host="evil.example")[0] == 400 and ask(hardened)[0] == 200
+
+
+@pytest.mark.parametrize("size, status", [(10, 403), (201 << 20, 403)])
+def test_an_upload_without_the_page_s_token_is_refused(plain, size, status):
+    """The token comes with the page's cookie; without it a foreign page could fill the server."""
+    headers = {"Content-Length": str(size)} if size < 100 else {}
+    got, _headers, _body = ask(plain, "/_stcore/upload_file/session/file", "PUT", b"x" * min(size, 10), **headers)
+    assert got == status
+
+
+def test_hosts_are_read_and_a_star_is_refused():
+    assert hosts_of({}) == ["localhost", "127.0.0.1"] and hosts_of({"RELXL_HOSTS": "a.b, c"}) == ["a.b", "c"]
+    for bad in ("*", "", "a,*.b"):
+        with pytest.raises(ValueError, match="without a star"):
+            hosts_of({"RELXL_HOSTS": bad})
+    assert is_demo({"RELXL_DEMO": "1"}) and not is_demo({"RELXL_DEMO": "0"}) and not is_demo({})
+
+
+def test_the_plain_server_listens_to_this_machine_alone():
+    config = (ROOT / ".streamlit/config.toml").read_text()
+    for line in ('address = "localhost"', 'allowedHosts = ["localhost", "127.0.0.1"]', "gatherUsageStats = false"):
+        assert line in config
