@@ -11,6 +11,9 @@ from tests.conftest import ROOT
 FOLDERS = [ROOT / "pages", ROOT / "relxl/ui", ROOT / "relxl/figures"]
 FILES = [ROOT / "app.py", *(path for folder in FOLDERS for path in folder.glob("*.py"))]
 SAME_IN_EVERY_LANGUAGE = {"### relxl", "d_model", "CSV", "NPZ", "HTML"}
+NO_PROSE = re.compile(
+    r"python -m relxl |default-src |middle right$|CPU time$|\.st[A-Z]|\s*[.\[@]"
+)  # commands, CSS, fields
 PROSE = re.compile(r"\b[A-Za-z]{2,} [a-z]{2,}\b")
 SHOW_TEXT = {
     "title",
@@ -41,7 +44,12 @@ def bare_prose(tree: ast.AST) -> list[str]:
             allowed.add(id(node.value))
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return [
-        node.value for node in texts if id(node) not in allowed and "<" not in node.value and PROSE.search(node.value)
+        node.value
+        for node in texts
+        if id(node) not in allowed
+        and "<" not in node.value
+        and not NO_PROSE.match(node.value)
+        and PROSE.search(node.value)
     ]
 
 

@@ -188,7 +188,7 @@ def entropies(wrong: Scene, right: Scene) -> Numbers:
 def on_memory(wrong: Scene, right: Scene) -> Numbers:
     """Weigh the memory: its slots, and the share of attention that they get where they are seen."""
     masses = [float(scene.terms.probs[:, : scene.mem_len].sum(-1).mean()) for scene in (wrong, right)]
-    return {"mass": max(masses), "slots": wrong.mem_len} | moved(wrong, right)
+    return {"mass": max(masses), "slots": wrong.mem_len}
 
 
 def phases(wrong: Scene, right: Scene) -> Numbers:

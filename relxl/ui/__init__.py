@@ -21,8 +21,8 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
     compare.py      two checkpoints, of the page "Compare"; compare_text and compare_film.py belong to it
     derivation.py   from absolute to relative by steps; derivation_run and derivation_words.py belong to it
-    lessons.py      the page "Lessons"; lesson_view, lesson_figures, lesson_charts, lesson_asking, lesson_questions and
-                    lesson_questions_model.py belong to it
+    lessons.py      the page "Lessons"; lesson_step draws a step, lesson_view finds what it looks at, lesson_figures,
+                    lesson_charts, lesson_asking, lesson_questions and lesson_questions_model.py are what it may name
     shift.py        the sections of the page "Shift"; shift_tables, shift_words and shift_cost.py belong to it
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from relxl.language import _
 
-SAME_LOSS = 5e-4  # nats per token: below it two losses are called equal
+SAME_LOSS = 0.005  # nats per token: below it two losses are called equal
 
 
 @dataclass(frozen=True)
@@ -54,4 +54,5 @@ def compared(text: str, before: float, after: float, because: str) -> Question |
     if math.isnan(before) or math.isnan(after):
         return _("The loss on this text is not a number, so nothing can be compared.")
     right = 1 if abs(after - before) < SAME_LOSS else 0 if after < before else 2
-    return Question(text, (_("lower"), _("equal"), _("higher")), right, because)
+    equal = _("equal, within {difference}").format(difference=SAME_LOSS)
+    return Question(text, (_("lower"), equal, _("higher")), right, because)

@@ -63,7 +63,7 @@ def moved(view: View, settings: Settings) -> Grid | str:
     grid = moved_grid(derived, step, shift, label.format(names=", ".join(names), n=shift))
     kept = [place for place, name in enumerate(names) if name in settings.get("show", names)] or range(len(names))
     if "rds" not in settings:  # the terms alone
-        return replace(grid, panels=tuple(grid.panels[place] for place in kept), columns=2)
+        return replace(grid, panels=tuple(grid.panels[place] for place in kept), columns=min(len(kept), 3))
     panels = tuple(grid.panels[row * len(names) + place] for row in (0, 1) for place in kept)
     return replace(grid, panels=panels, columns=len(kept))
 

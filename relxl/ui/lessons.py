@@ -1,7 +1,7 @@
 """The page "Lessons": which lesson and step, the step itself, its questions, and the list of all lessons."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape as html_escape
 from pathlib import Path
 
@@ -9,38 +9,32 @@ import streamlit as st
 
 import relxl
 from relxl import style
-from relxl.figures.larger import larger_figure
 from relxl.language import LANGUAGE, _, translated
 from relxl.lesson import (
-    Block,
     Known,
     Lesson,
     LessonError,
-    harmless,
     lesson_files,
     one_of,
     read_lesson,
     spoken_file,
     word,
 )
-from relxl.matrix_view import Grid
 from relxl.ui.frame import all_pages
-from relxl.ui.lesson_asking import Question
 from relxl.ui.lesson_figures import FIGURES
-from relxl.ui.lesson_questions import QUESTIONS, asked
-from relxl.ui.lesson_view import HEAD, MEASURES, Cells, aimed, known_settings, label_of, suited
-from relxl.ui.matrix import matrix_view
-from relxl.ui.show import escape, show
-from relxl.ui.state import LINK, choose, chosen, keep, kept_values
+from relxl.ui.lesson_questions import QUESTIONS
+from relxl.ui.lesson_step import draw_step, kept_answers
+from relxl.ui.lesson_view import HEAD, MEASURES, known_settings
+from relxl.ui.show import escape
+from relxl.ui.state import LINK, choose, keep, kept_values
 from relxl.ui.view import View
 
 OURS = Path(relxl.__file__).parent / "lessons"
 FOLDER = "RELXL_LESSONS"  # names a folder with lessons of a teacher's own
-LARGER = 1.4  # type on a projector
 CSS = """<style>
-.st-key-lesson_options button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
-.st-key-lesson_options {gap: .15rem}
-.st-key-lesson_options code {font-size: 1em}
+[class*=st-key-lesson_options] button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
+[class*=st-key-lesson_options] {gap: .15rem}
+[class*=st-key-lesson_options] code {font-size: 1em}
 .dots {display: flex; align-items: center; gap: .45rem; height: 2.5rem; color: var(--ink)}
 .dots i {width: .72rem; height: .72rem; border-radius: 50%; box-sizing: border-box; border: 2px solid var(--faint)}
 .dots i.seen {background: var(--faint)}
@@ -56,8 +50,8 @@ PRESENTER = """<style>
 .stMainBlockContainer [data-testid=stLayoutWrapper]:has(h3),
 .stMainBlockContainer [data-testid=stLayoutWrapper]:has(h3) + [data-testid=stElementContainer] {display: none}
 .stMainBlockContainer > * > [data-testid=stLayoutWrapper]:has(.st-key-take_html) {display: none}
-.st-key-lesson_picture {zoom: 1.25}
-.st-key-lesson_cells {zoom: .84}
+[class*=st-key-lesson_picture] {zoom: 1.25}
+[class*=st-key-lesson_cells] {zoom: .84}
 .st-key-lesson_text p {line-height: 1.42}
 .st-key-lesson_bar button {min-height: 2.1rem; padding: .1rem .6rem}
 </style>"""
@@ -71,7 +65,6 @@ class Listed:
     name: str
     lesson: Lesson | None
     problem: str = ""
-    ours: bool = True
 
 
 @dataclass(frozen=True)
@@ -121,9 +114,9 @@ def shelf() -> list[Listed]:
         for name, files in lesson_files(root).items():
             name = name.split("-", 1)[-1] if ours else f"own-{name}"
             try:
-                found.append(Listed(name, read_lesson(spoken_file(files, LANGUAGE.get()), what), "", ours))
+                found.append(Listed(name, read_lesson(spoken_file(files, LANGUAGE.get()), what)))
             except LessonError as error:
-                found.append(Listed(name, None, str(error), ours))
+                found.append(Listed(name, None, str(error)))
     return found
 
 
@@ -139,7 +132,7 @@ def kept_place(listed: list[Listed]) -> Place:
 
 
 def title_of(place: Place, at: int) -> str:
-    return f"{at + 1}  {place.lessons[at].lesson.title}"
+    return f"{at + 1} {place.lessons[at].lesson.title}"
 
 
 def bar(place: Place, dark: bool) -> None:
@@ -204,124 +197,9 @@ def dots(place: Place, dark: bool) -> str:
     return f'<div class="dots" style="{colours}">{"".join(marks)}<span>{html_escape(words)}</span></div>'
 
 
-# A step --------------------------------------------------------------------------------------------------------------
-
-
 def step(view: View, place: Place) -> None:
-    """Draw the step: its text and questions at the left, its figures at the right."""
-    blocks = place.listed.lesson.steps[place.step]
-    pictures = [block for block in blocks if block.kind == "figure"]
-    left, right = st.columns([4, 7] if pictures else [1, 0.01], gap="large")
-    with right:
-        for number, block in enumerate(pictures):
-            picture(view, block, f"{place.listed.name}_{place.step}_{number}", place.presenting)
-    with left, st.container(key="lesson_text"):
-        for number, block in enumerate(blocks):
-            if block.kind == "text":
-                st.markdown(harmless(block.text))
-            elif block.kind == "question":
-                question(view, block, (place.listed.name, place.step, number), place.presenting)
-            elif block.kind == "try":
-                try_it(view, block)
-
-
-def picture(view: View, block: Block, key: str, presenting: bool) -> None:
-    """Draw a figure of a step, on the model on screen or openly on another one."""
-    entry, settings = FIGURES[block.text], dict(block.settings)
-    shown, why = suited(aimed(view, settings), entry.needs)
-    if why:
-        st.caption(escape(why))
-    if shown is None:
-        return
-    shown = aimed(shown, settings)
-    drawn = entry.make(shown, settings)
-    if isinstance(drawn, str):
-        st.markdown(drawn)
-    elif isinstance(drawn, Grid):
-        with st.container(key="lesson_picture"):
-            matrix_view(
-                pinned(drawn, key), key=f"lesson_{key}", dark=view.dark, on_pin=lambda cell, _panel: pin(key, cell)
-            )
-    elif isinstance(drawn, Cells):
-        with st.container(key="lesson_cells"):
-            st.html(drawn.html)
-    else:
-        figure = larger_figure(drawn.figure, LARGER) if presenting else drawn.figure
-        show(figure, key=f"lesson_{key}", alt=drawn.alt, table=None if presenting else lambda: drawn.table)
-    if entry.needs:
-        st.caption(escape((entry.shows or label_of)(shown)))
-
-
-def pinned(grid: Grid, key: str) -> Grid:
-    """Pin the cell that a person chose in this figure, in the place of the one that the lesson chose."""
-    chosen_key, cell = chosen("lesson_pin")[0] or ("", None)
-    inside = cell is None or (cell[0] < grid.shape[0] and cell[1] < grid.shape[1])
-    return replace(grid, pin=cell) if chosen_key == key and inside else grid
-
-
-def pin(key: str, cell: tuple[int, int] | None) -> None:
-    choose(lesson_pin=(key, cell))
-
-
-def kept_answers() -> dict:
-    """Give the answers so far: (lesson, step, block) -> (what was on screen, the option, whether it was right)."""
-    return kept_values().setdefault("lesson_answers", {})
-
-
-def question(view: View, block: Block, where: tuple[str, int, int], presenting: bool) -> None:
-    """Ask a question, and once it is answered say whether that was right, with the numbers."""
-    settings = dict(block.settings)
-    aim = aimed(view, settings)
-    found = asked(aim, block.text, settings)
-    if isinstance(found, str):
-        st.caption(found)
-        return
-    screen = hash((aim.source, aim.layer, aim.head))
-    given = kept_answers().get(where)
-    choice = given[1] if given and given[0] == screen else None
-    st.markdown(f"**{found.text}**")
-    with st.container(key="lesson_options", horizontal=presenting):
-        for place in range(len(found.options)):
-            answer = {"where": where, "given": (screen, place, place == found.right)}
-            st.button(
-                marked(found, place, choice)[0], key=f"answer_{'_'.join(map(str, where))}_{place}", type="tertiary",
-                icon=marked(found, place, choice)[1], on_click=take_answer, kwargs=answer, wrap=True,
-            )  # fmt: skip
-    if choice is not None:
-        verdict(found, choice)
-
-
-def marked(found: Question, place: int, choice: int | None) -> tuple[str, str]:
-    """Give an option's label and icon: after an answer the right one is marked, and a wrong one that was chosen."""
-    option = found.options[place]
-    if choice is not None and place == found.right:
-        return f":green[{option}]", ":material/check_circle:"
-    if choice == place:
-        return f":red[{option}]", ":material/cancel:"
-    return option, ":material/radio_button_unchecked:"
-
-
-def take_answer(where: tuple[str, int, int], given: tuple[int, int, bool]) -> None:
-    kept_answers()[where] = given
-
-
-def verdict(found: Question, choice: int) -> None:
-    """Say right or wrong, and the numbers of this model that make it so."""
-    word = _("Right.") if choice == found.right else _("Not this one.")
-    colour = "green" if choice == found.right else "red"
-    st.markdown(f":{colour}[**{word}**] {found.because}")
-
-
-def try_it(view: View, block: Block) -> None:
-    """Offer the page that goes deeper, with the settings set."""
-    door = all_pages()[block.text]
-    settings = dict(block.settings)
-    if settings.keys() & HEAD.keys():
-        aim = aimed(view, settings)
-        settings = {name: value for name, value in settings.items() if name != "head"} | {"l": aim.layer, "h": aim.head}
-    if st.button(_("Try it yourself: {page}").format(page=door.name), icon=":material/arrow_forward:", type="primary"):
-        choose(**settings)
-        st.switch_page(door.file)
+    """Draw the step that is shown."""
+    draw_step(view, place.listed.name, place.step, place.listed.lesson.steps[place.step], place.presenting)
 
 
 # All lessons ---------------------------------------------------------------------------------------------------------

@@ -192,7 +192,7 @@ def offer(view: View) -> None:
     title = _("{name}: a token with {n} tokens of context, {rounds} rounds, segments of {segment}").format(
         name=checkpoint.name, n=grouped(kept.value), rounds=rounds, segment=segment_len
     )
-    key = f"memory cost {checkpoint.digest} {view.source.answers} {kept.value} {segment_len} {rounds} {hash(ids)}"
+    key = f"memory_cost {checkpoint.digest} {view.source.answers} {kept.value} {segment_len} {rounds} {hash(ids)}"
     work = partial(cost_work, view.source.checkpoint, file, ids, kept.value, segment_len, rounds)
     absolute = checkpoint.config.positions == "absolute"
     show_job(key, title, work, partial(draw_measured, absolute=absolute, dark=view.dark))

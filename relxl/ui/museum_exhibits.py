@@ -145,8 +145,8 @@ def shift_words() -> dict[str, Words]:
         "short": Words(
             _("Table too short"),
             _(
-                "The table is made once, for a length. What lies beyond it is an error in one code, the last row over "
-                "and over in another, and a slice from a negative start, other rows without a word, in a third."
+                "The table is made once, for a length. What lies beyond it is an error in one implementation and the "
+                "last row over and over in another; a third slices from a negative start and reads other rows."
             ),
             _("Long audio ends in an assertion, or in a wrong text without one."),
             _("Make the table for the input that is there, and never slice from a negative start."),
@@ -168,8 +168,8 @@ def shift_words() -> dict[str, Words]:
         "layout": Words(
             _("Sines and cosines in another order"),
             _(
-                "[sin … cos …] in one code, sin, cos, sin, cos in the other. For a model that is trained with it the "
-                "order does not matter; for weights that are ported W_kR meets the wrong rows."
+                "All sines and then all cosines here, sine, cosine, sine, cosine there. For a model that is trained "
+                "with it the order does not matter; for weights that are ported W_kR meets the wrong rows."
             ),
             _("Asked again and again about the original, and answered rightly: it is the same, until one ports."),
             _("Put the rows of W_kR in the order of the table, or the table in theirs."),

@@ -22,7 +22,7 @@ def bias_words() -> dict[str, Words]:
             _("u never initialised"),
             _(
                 "A parameter made by torch.empty holds what lay in memory: often nothing, sometimes NaN, sometimes "
-                "one huge number. Here u is 300 in one dimension, and every query wants the same key."
+                "one huge number. Here u is 300 in one dimension, and all queries want the same few keys."
             ),
             _("Losses that differ from run to run, or are NaN at the first step; the init function skipped the name."),
             _("Give u and v their values where they are made."),
@@ -44,8 +44,8 @@ def bias_words() -> dict[str, Words]:
         "tied": Words(
             _("One layer’s u and v everywhere"),
             _(
-                "Some codes share u and v between layers, others have one pair a layer. Read as if they were shared, "
-                "one layer’s pair goes into all of them, here that of another layer."
+                "Some implementations share u and v between layers, others have one pair a layer. Read as if they "
+                "were shared, one layer’s pair goes into all of them, here that of another layer."
             ),
             _("A port to another library had to find out that the weights that were released are not tied."),
             _("Load one pair a layer; equal pairs in all layers are a sign."),

@@ -124,7 +124,7 @@ TEXTS = {
     "The model's own wall stands at {own} already.": "模型自己的墙本来就在 {own}。",
     "The loss on this text is not a number, so nothing can be compared.": "这段文本的损失不是数，没法比较。",
     "lower": "降低",
-    "equal": "不变",
+    "equal, within {difference}": "不变（相差不到 {difference}）",
     "higher": "升高",
     "The table has {n} rows. How many of them did training never touch?": ("表有 {n} 行。其中有多少行训练从没碰过？"),
     "Rows without a single gradient: **{past}** of the past and **{future}** of the future.": (

@@ -92,4 +92,10 @@ TEXTS = {
     "Shapley, of the focus": "Shapley 值，对聚焦程度",
     "covariance, of the scores": "协方差，对得分",
     "share of the row, %": "占本行的比例（%）",
+    "Sets off the term’s panel, and shows its parameters and the line that computes it.": (
+        "突出显示这一项的面板，并给出它的参数和计算它的那行代码。"
+    ),
+    "Look closer at a term": "细看其中一项",
+    "parameter of {head}": "{head} 的参数",
+    "norm": "范数",
 }
