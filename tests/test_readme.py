@@ -9,8 +9,8 @@ import pytest
 
 from tests.conftest import ROOT
 
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^python -m relxl ((?:inspect|terms) .*)$", TEXT, flags=re.MULTILINE)
+TEXT = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh.md"))
+COMMANDS = dict.fromkeys(re.findall(r"^python -m relxl ((?:inspect|terms) .*)$", TEXT, flags=re.MULTILINE))
 
 
 EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
@@ -21,7 +21,7 @@ def test_the_python_examples_run(example, tmp_path):
     (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-W", "error", "-c", example], cwd=tmp_path, env=environment, check=True)
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)

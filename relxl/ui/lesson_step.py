@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from relxl.figures.larger import larger_figure
 from relxl.language import _
@@ -22,19 +23,25 @@ LARGER = 1.4  # type on a projector
 
 
 def draw_step(view: View, name: str, step: int, blocks: Step, presenting: bool) -> None:
-    """Draw the step: its text and questions at the left, its figures at the right."""
+    """Draw the step: its text and questions at the left, its figures at the right.
+
+    A presenter's screen has no room to scroll: there the reasons and the door stand below the figure.
+    """
     pictures = [block for block in blocks if block.kind == "figure"]
     left, right = st.columns([4, 7] if pictures else [1, 0.01], gap="large")
     with right:
         for number, block in enumerate(pictures):
             picture(view, block, f"{name}_{step}_{number}", presenting)
+    below = right if presenting and pictures else left
     with left, st.container(key="lesson_text"):
         for number, block in enumerate(blocks):
             if block.kind == "text":
                 st.markdown(harmless(block.text))
             elif block.kind == "question":
-                question(view, block, (name, step, number), presenting)
-            elif block.kind == "try":
+                question(view, block, (name, step, number), below, presenting)
+    with below:
+        for number, block in enumerate(blocks):
+            if block.kind == "try":
                 try_it(view, block, number)
 
 
@@ -81,8 +88,8 @@ def kept_answers() -> dict:
     return kept_values().setdefault("lesson_answers", {})
 
 
-def question(view: View, block: Block, where: tuple[str, int, int], presenting: bool) -> None:
-    """Ask a question, and once it is answered say whether that was right, with the numbers."""
+def question(view: View, block: Block, where: tuple[str, int, int], below: DeltaGenerator, presenting: bool) -> None:
+    """Ask a question, and once it is answered say `below` whether that was right, with the numbers."""
     settings = dict(block.settings)
     aim = aimed(view, settings)
     found = asked(aim, block.text, settings)
@@ -101,7 +108,8 @@ def question(view: View, block: Block, where: tuple[str, int, int], presenting: 
                 icon=marked(found, place, choice)[1], on_click=take_answer, kwargs=answer, wrap=True,
             )  # fmt: skip
     if choice is not None:
-        verdict(found, choice)
+        with below if presenting else st.container():
+            verdict(found, choice)
 
 
 def marked(found: Question, place: int, choice: int | None) -> tuple[str, str]:

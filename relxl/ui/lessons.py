@@ -32,7 +32,8 @@ from relxl.ui.view import View
 OURS = Path(relxl.__file__).parent / "lessons"
 FOLDER = "RELXL_LESSONS"  # names a folder with lessons of a teacher's own
 CSS = """<style>
-[class*=st-key-lesson_options] button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
+[class*=st-key-lesson_options] button {justify-content: flex-start; text-align: left; min-height: 2.2rem;
+  padding: .1rem .5rem}
 [class*=st-key-lesson_options] {gap: .15rem}
 [class*=st-key-lesson_options] code {font-size: 1em}
 .dots {display: flex; align-items: center; gap: .45rem; height: 2.5rem; color: var(--ink)}

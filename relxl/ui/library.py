@@ -148,7 +148,7 @@ class Store:
         shutil.rmtree(path, ignore_errors=True)
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(max_entries=1, show_spinner=False)
 def store() -> Store:
     """Give the one store of this server."""
     folder = tempfile.mkdtemp(prefix="relxl-")

@@ -107,15 +107,15 @@ def show_exhibit(view: View, exhibit: Exhibit) -> None:
         st.info(escape(why))
         return
     played = play(view, exhibit, repaired)
-    picture, controls = st.columns([5, 1], gap="medium")
-    with picture:
-        draw(view, played, words)
-    with controls:
+    with st.container(horizontal=True, vertical_alignment="center"):
         names = {0: _("broken"), 1: _("repaired")}
-        st.segmented_control(_("State"), (0, 1), format_func=names.get, required=True, **keep("br", 0, (0, 1)).widget)
-        st.caption(escape(label_of(view)))
-        if why:
-            st.caption(escape(why))
+        st.segmented_control(
+            _("State"), (0, 1), format_func=names.get, required=True, label_visibility="collapsed", width="content",
+            **keep("br", 0, (0, 1)).widget,
+        )  # fmt: skip
+        st.caption(escape(label_of(view)), width="content")
+        st.caption(escape(why))
+    draw(view, played, words)
     st.markdown(sentence(played, words))
     stories(played, words)
 
@@ -178,7 +178,7 @@ def grid(view: View, played: Played, words: Words) -> Grid:
     tokens = tuple(ZERO if place == NO_TOKEN else view.tokens[place] for place in played.right.places)
     return Grid(
         (
-            Panel(f"{state}{_(': ')}{words.title}", left, scale),
+            Panel(state, left, scale),
             Panel(_("right"), right, scale),
             Panel(_("difference"), difference, apart),
         ),

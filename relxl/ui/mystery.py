@@ -14,6 +14,10 @@ from relxl.ui.speak import fragment
 from relxl.ui.state import choose, keep, kept_values, write_link
 from relxl.ui.view import Source, cached_checkpoint, source_of
 
+LEFT = """<style>
+.st-key-mystery_options {gap: .15rem}
+.st-key-mystery_options button {justify-content: flex-start; text-align: left; min-height: 2.2rem; padding: .1rem .5rem}
+</style>"""
 LOOK_AT = ("score_terms", "distance", "max_len", "checkpoint")  # without asking the doctor
 
 
@@ -153,14 +157,15 @@ def question(asked: Riddle) -> None:
     """Ask what is wrong, and once it is answered say whether that was right, and what proves it."""
     names, choice = answers(), kept_answers().get(asked.seed)
     st.markdown("**" + _("What is wrong with it?") + "**")
-    columns = st.columns(2)
+    st.html(LEFT)
+    box = st.container(key="mystery_options")
     for place, kind in enumerate(asked.options):
         label, icon = names[kind].name, ":material/radio_button_unchecked:"
         if choice is not None and kind == asked.fault.kind:
             label, icon = f":green[{label}]", ":material/check_circle:"
         elif choice == kind:
             label, icon = f":red[{label}]", ":material/cancel:"
-        columns[place % 2].button(
+        box.button(
             label, key=f"mystery_{asked.seed}_{place}", icon=icon, type="tertiary", wrap=True, on_click=take_answer,
             args=(asked.seed, kind), disabled=choice is not None,
         )  # fmt: skip

@@ -118,7 +118,7 @@ def conditions() -> str:
     )
 
 
-@st.cache_resource
+@st.cache_resource(max_entries=1)
 def only_one() -> Lock:
     """Give the lock that lets one session measure at a time: two would slow each other down."""
     return Lock()
