@@ -105,8 +105,21 @@ def theme_of(dark: bool) -> Theme:
 def readable(colour: str, dark: bool) -> str:
     """Lighten an identity colour for text on the dark page, darken it for the light one, to a contrast of 4.5 to 1."""
     channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    mixed = [c + (255 - c) * 0.45 if dark else c * 0.78 for c in channels]
-    return "#" + "".join(f"{round(c):02x}" for c in mixed)
+    if dark:
+        return hex_colour([c + (255 - c) * 0.45 for c in channels])
+    shades = (hex_colour([c * share / 100 for c in channels]) for share in range(78, 0, -4))
+    return next(shade for shade in shades if 1.05 / (luminance(shade) + 0.05) >= 4.75)  # the sidebar is a bit darker
+
+
+def hex_colour(channels: list[float]) -> str:
+    return "#" + "".join(f"{round(c):02x}" for c in channels)
+
+
+def luminance(colour: str) -> float:
+    """Give the relative luminance of a colour, 0 to 1. Source: WCAG 2.2."""
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def translucent(colour: str, share: float) -> str:

@@ -16,10 +16,10 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("dark, page", [(False, "#ffffff"), (True, "#12151b")])
+@pytest.mark.parametrize("dark, page", [(False, "#ffffff"), (False, "#f5f6f8"), (True, "#12151b"), (True, "#1b1f28")])
 def test_text_has_a_contrast_of_4_5(dark, page):
     theme = style.theme_of(dark)
-    for colour in (theme.ink, theme.faint, *(style.readable(colour, dark) for colour in style.COLOURS)):
+    for colour in (theme.ink, theme.faint, theme.alarm, *(style.readable(colour, dark) for colour in style.CURVES)):
         assert contrast(colour, page) >= 4.5, colour
 
 

@@ -68,7 +68,8 @@ def scene_of(model: CanonicalModel, trace: Trace, layer: int, head: int) -> Scen
 
     `model` is that of the run in the canonical form. A layer's only neighbour is the last, for the first.
     """
-    memory, queries = min(trace.mem_len, MEMORY), min(trace.query_len, QUERIES)
+    queries = min(trace.query_len, QUERIES, longest(model.layers[layer].attn))
+    memory = min(trace.mem_len, MEMORY, queries)
     cells = slice(trace.mem_len - memory, trace.mem_len + queries)
     last = len(model.layers) - 1
     return Scene(
@@ -80,6 +81,14 @@ def scene_of(model: CanonicalModel, trace: Trace, layer: int, head: int) -> Scen
         other=model.layers[0 if layer else last].attn,
         places=tuple(range(trace.key_len))[cells],
     )
+
+
+def longest(attn: RelativeAttention) -> int:
+    """Say how many queries may stand behind as many keys of memory, where a table has rows for no more."""
+    positions = attn.positions
+    if isinstance(positions, SinusoidPositions) or positions.clamps:
+        return QUERIES
+    return max(min(positions.last, abs(positions.first) or positions.last) // 2, 1)
 
 
 def lacking(model: CanonicalModel | None, trace: Trace, layer: int, needs: tuple[str, ...]) -> str:
