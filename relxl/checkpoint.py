@@ -24,12 +24,7 @@ from relxl.vocab import IdVocab, Vocab, WordVocab, decode_text, read_vocab_json
 
 OWN = Family("relxl", "relxl's own language model", "relxl.model", lambda shapes: None, lambda reader, told: None)
 TOKENIZER = "tokenizer.json"
-TRAINING_PARTS = {  # what is shown of training.json: part -> (name, its kind)
-    "text": ("name", str),
-    "train": ("steps", int),
-    "validation": ("loss", int | float),
-    "sample": ("text", str),
-}
+MAX_SAMPLE = 100_000  # characters of a recorded text; ours have 257
 
 
 class UnansweredError(CheckpointError):
@@ -186,8 +181,29 @@ def read_words(file: str, data: bytes, n_token: int) -> Vocab | WordVocab:
     return vocab
 
 
+def is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_SAMPLE
+
+
+def is_number(value: object) -> bool:
+    return type(value) is float or (type(value) is int and abs(value) < 1 << 53)
+
+
+def is_row(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_number, value))
+
+
+def is_table(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_row, value)) and len(set(map(len, value))) == 1
+
+
+NEEDED = {"text.name": is_text, "train.steps": is_number, "validation.loss": is_number, "sample.text": is_text}
+OPTIONAL = {"train.mask_order": is_text, "train.mask_fill": is_text, "train.mask_fault": is_text}
+OPTIONAL |= {"sample.losses": is_row, "row_gradient_counts": is_table}
+
+
 def parse_training(weights: Weights) -> dict:
-    """Read training.json, which a checkpoint may lack, and check the parts that are shown."""
+    """Read training.json, which a checkpoint may lack, and check what others read of it: the parts that it has."""
     if "training.json" not in weights.texts:
         return {}
     try:
@@ -196,13 +212,17 @@ def parse_training(weights: Weights) -> dict:
         raise CheckpointError(f"training.json is not JSON ({error}): restore or remove it") from None
     if not isinstance(training, dict):
         raise CheckpointError(f"training.json holds a JSON {type(training).__name__}, but an object was expected")
-    for part, (name, kind) in TRAINING_PARTS.items():
-        values = training.get(part)
-        if values is not None and not (isinstance(values, dict) and isinstance(values.get(name), kind)):
+    training = {part: values for part, values in training.items() if values is not None}
+    for place, is_right in (NEEDED | OPTIONAL).items():
+        part, _, name = place.partition(".")
+        value = training.get(part)
+        if name and value is not None:
+            value = value.get(name) if isinstance(value, dict) else None
+        if not is_right(value) and (value is not None or (place in NEEDED and part in training)):
             raise CheckpointError(
-                f"training.json: {part}.{name} is not what a training run writes: restore or remove the file"
+                f"training.json: {place} is not what a training run writes: restore or remove the file"
             )
-    return {part: values for part, values in training.items() if values is not None}
+    return training
 
 
 def save_checkpoint(path: Path, model: TransformerXL, vocab: Vocab, training: dict) -> None:

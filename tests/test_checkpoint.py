@@ -106,6 +106,17 @@ BROKEN = {
     "vocabulary": (lambda f: (f / "vocab.json").write_text("3"), "vocab.json can not be read"),
     "training": (lambda f: (f / "training.json").write_text('{"validation": {"loss": "low"}}'), "validation.loss"),
     "training part": (lambda f: (f / "training.json").write_text('{"text": [1]}'), "text.name"),
+    **{
+        f"training {place} {text[:40]}": (lambda f, text=text: (f / "training.json").write_text(text), place)
+        for place, text in {
+            "train.steps": '{"train": {"steps": true}}',
+            "train.mask_fill": '{"train": {"steps": 1, "mask_fill": -1e9}}',
+            "validation.loss": '{"validation": {"loss": 1' + "0" * 400 + "}}",
+            "sample.text": json.dumps({"sample": {"text": "a" * 100_001}}),
+            "sample.losses": '{"sample": {"text": "ab", "losses": [[1]]}}',
+            "row_gradient_counts": '{"row_gradient_counts": [[1, 2], [3]]}',
+        }.items()
+    },
     "not weights": (lambda f: (f / "model.safetensors").write_bytes(b"<html>no</html>"), "is a web page"),
     "empty weights": (lambda f: (f / "model.safetensors").write_bytes(b""), "model.safetensors is empty"),
     "missing tensor": (change_weights(**{"layers.1.attn.u": None}), "the weights lack layers.1.attn.u"),

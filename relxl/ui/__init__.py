@@ -20,6 +20,8 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     doctor.py       the findings of the page "Doctor"; doctor_evidence.py shows the numbers of one
     memory.py       what crosses the seam, of the page "Memory"; memory_losses and memory_collision.py belong to it
     compare.py      two checkpoints, of the page "Compare"; compare_text and compare_film.py belong to it
+    museum.py       the gallery of the page "Bug museum", museum_exhibits and museum_words.py what it says; mystery.py
+                    is the model to find a fault in
     derivation.py   from absolute to relative by steps; derivation_run and derivation_words.py belong to it
     lessons.py      the page "Lessons"; lesson_step draws a step, lesson_view finds what it looks at, lesson_figures,
                     lesson_charts, lesson_asking, lesson_questions and lesson_questions_model.py are what it may name
@@ -31,6 +33,9 @@ import os
 # An idle torch thread must sleep: by default it spins, and beside a browser or a second session a split that takes 1 ms
 # alone takes 50. It is read when torch is first imported, so it stands before everything else.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Two sessions that import pandas late and at once find it half made. Here one thread imports it, and the others wait.
+import pandas  # noqa: F401
 
 from relxl.ui.card import model_card
 from relxl.ui.frame import doors, finish, page, plain_page, weights_page

@@ -125,7 +125,7 @@ def staged(view: View, exhibit: Exhibit) -> tuple[View | None, str]:
     need = needed(view, exhibit)
     if not need:
         return view, ""
-    name = SINUSOID if need == "sinusoid" else STAND_IN
+    name = SINUSOID if "sinusoid" in exhibit.needs else STAND_IN
     what = needs_words()[need]
     if name not in list_checkpoints(BUNDLED):
         return None, _("This exhibit needs {what}, and no bundled model has it here: run `make train`.").format(

@@ -192,7 +192,8 @@ def proof_of(asked: Riddle) -> str:
     planted = cached_planted(asked.seed)
     numbers = {name: number(value) for name, value in (planted.numbers or {}).items()}
     because = answers()[asked.fault.kind].because.format(layer=planted.layer, **numbers)
-    place = places()[open_mystery(asked.seed)]
+    name = open_mystery(asked.seed)
+    place = places()[name]
     recorded, found = cached_sample_loss(source_of(place.path, place.label))
     losses = _("The recorded sample loses **{found}** nats a token; recorded were {recorded}.")
     return f"{because} {losses.format(found=f'{found:.3f}', recorded=f'{recorded:.3f}')}"

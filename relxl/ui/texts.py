@@ -13,9 +13,8 @@ LONG_TEXT = 1024  # characters of a preset that is longer than any training
 
 def training_file(checkpoint: Checkpoint) -> Path | None:
     """Give the file of the text; None where the checkpoint names none, or one that is not in the folder data."""
-    name = checkpoint.training.get("text", {}).get("name", "")
-    file = ROOT / "data" / name
-    return file if name and "/" not in name and file.is_file() else None
+    files = {file.name: file for file in (ROOT / "data").glob("*.txt")}
+    return files.get(checkpoint.training.get("text", {}).get("name"))
 
 
 def held_out_text(checkpoint: Checkpoint, length: int = LONG_TEXT) -> str:

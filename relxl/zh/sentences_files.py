@@ -37,8 +37,8 @@ TEXTS = {
     ),
     "training.json is not JSON ({0}): restore or remove it": "training.json 不是 JSON（{0}）：请恢复或删除它",
     "training.json holds a JSON {0}, but an object was expected": "training.json 里是 JSON {0}，而应当是一个对象",
-    "training.json: {0}.{1} is not what a training run writes: restore or remove the file": (
-        "training.json：{0}.{1} 不是训练会写出的内容：请恢复或删除该文件"
+    "training.json: {0} is not what a training run writes: restore or remove the file": (
+        "training.json：{0} 不是训练会写出的内容：请恢复或删除该文件"
     ),
     "step {0} has other sizes than step {1}, but the snapshots of one training were expected: keep each training in "
     "its own folder": "第 {0} 步与第 {1} 步的尺寸不同，而这里应是同一次训练的快照：请把每次训练放在各自的文件夹里",
