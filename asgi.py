@@ -15,4 +15,5 @@ from relxl.server import hosts_of, middleware
 config.set_option("server.allowedHosts", hosts_of(os.environ))
 config.set_option("client.showErrorDetails", "none")  # a visitor sees no paths of the server
 config.set_option("server.disconnectedSessionTTL", 60)
+config.set_option("server.fileWatcherType", "none")
 app = st.App(Path(__file__).parent / "app.py", middleware=middleware(os.environ))

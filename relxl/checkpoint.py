@@ -20,7 +20,7 @@ from relxl.families import Family, Match, Opened, open_tensors
 from relxl.files import write_atomic
 from relxl.model import TransformerXL
 from relxl.tokenizer import NOT_INSTALLED, TokenizerVocab, is_installed, read_tokenizer
-from relxl.vocab import IdVocab, Vocab, WordVocab, decode_text, read_vocab_json
+from relxl.vocab import HALVES, IdVocab, Vocab, WordVocab, decode_text, read_vocab_json
 
 OWN = Family("relxl", "relxl's own language model", "relxl.model", lambda shapes: None, lambda reader, told: None)
 TOKENIZER = "tokenizer.json"
@@ -182,7 +182,7 @@ def read_words(file: str, data: bytes, n_token: int) -> Vocab | WordVocab:
 
 
 def is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_SAMPLE
+    return isinstance(value, str) and len(value) <= MAX_SAMPLE and not HALVES.search(value)
 
 
 def is_number(value: object) -> bool:

@@ -7,7 +7,6 @@ import hashlib
 import importlib.util
 import io
 import json
-import re
 import signal
 import struct
 import subprocess
@@ -28,7 +27,7 @@ from relxl.containers.limits import (
     TOKENIZER_WAIT,
 )
 from relxl.containers.sandbox import deadline, read_exactly, send, start_child
-from relxl.vocab import Encoded
+from relxl.vocab import Encoded, whole
 
 START = "import sys; sys.path[:] = sys.argv[3:]; from relxl.containers.tokenizing import main; main()"
 NOT_INSTALLED = (
@@ -46,7 +45,6 @@ ENDS = {  # the signal that ended a child -> what it was about
     signal.SIGABRT: "broke off for want of memory or by a fault of the library that reads it",
 }
 WRONG = f"tokenizer.json can not be read, since its contents are not what they seem: {ADVICE['decode']}"
-SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +76,7 @@ class TokenizerVocab:
         """
         if len(text) > MAX_TYPED:
             raise CheckpointError(f"the text has {len(text)} characters, but at most {MAX_TYPED} are read: shorten it")
-        ids, unknown = encode_text(self, SURROGATES.sub("\ufffd", text)) if text else ((), ())
+        ids, unknown = encode_text(self, whole(text)) if text else ((), ())
         return Encoded(list(ids), dict(unknown))
 
     def decode(self, ids: list[int]) -> str:

@@ -1,11 +1,13 @@
 """Turn text into token ids and back, and show a token so that a person sees it."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
 SHOWN = {" ": "␣", "\n": "↵", "\t": "⇥", "\r": "␍"}
+HALVES = re.compile("[\ud800-\udfff]")  # of a pair of UTF-16: JSON and file names may have one alone
 MAX_WORDS = 1_000_000  # the largest vocabulary of a model of ours has 267,735
 
 
@@ -201,6 +203,11 @@ def check_words(words: list[str], place: str, first: int) -> tuple[str, ...]:
 def short(text: object) -> str:
     """Quote a text from outside, of any length."""
     return repr(str(text)[:40])
+
+
+def whole(text: str) -> str:
+    """Put U+FFFD in the place of half characters, which no page and no file can hold."""
+    return HALVES.sub("\ufffd", text)
 
 
 def show_token(token: str) -> str:

@@ -82,6 +82,7 @@ def test_the_allowed_folder_lists_nothing_hidden_and_nothing_that_leads_out(tmp_
     (root / "good.pt").write_bytes(b"1")
     (root / "notes.txt").write_bytes(b"1")
     (root / "folder").mkdir()
+    (root / os.fsdecode(b"\xff.pt")).write_bytes(b"1")
     (root / "link.pt").symlink_to(outside / "secret.pt")
     os.mkfifo(root / "pipe.pt")
     monkeypatch.setenv("RELXL_CHECKPOINTS", str(root))

@@ -7,6 +7,7 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from relxl.experiments import cost
 from relxl.figures import shift as figures
@@ -217,18 +218,15 @@ ROWS = [
 ]
 
 
-def measure(app):
-    return next(button for button in app.button if button.key == "measure")
+def draw_rows():
+    from relxl.ui import shift_cost
+    from tests.test_shift_page import ROWS
+
+    shift_cost.result(ROWS, False)
 
 
-def test_a_measurement_is_shown_and_kept(monkeypatch):
-    monkeypatch.setattr(cost, "measure_apart", lambda: (row for row in [None, *ROWS, None]))
-    app = open_app(SHIFT)
-    assert not app.get("plotly_chart")
-    measure(app).click().run()
-    assert healthy(app) and measure(app).label == "Measure on this machine"
-    app.switch_page("pages/1_Score_terms.py").run()
-    app.switch_page(SHIFT).run()
+def test_what_was_measured_is_shown():
+    app = AppTest.from_function(draw_rows).run()
     text = next(text.value for text in app.markdown if text.value.startswith("At 128 tokens"))
     assert "explicit 2.5 s and 38.3 MB" in text and "25 ms and 1.31 MB" in text
     assert "**100 times faster** in **29.1 times less memory**" in text and "6.00e−05 in scores up to 310" in text
@@ -238,39 +236,30 @@ def test_a_measurement_is_shown_and_kept(monkeypatch):
     assert list(app.dataframe[0].value.iloc[:, 4]) == [row.bytes_measured for row in ROWS]
 
 
-def test_an_interrupted_measurement_keeps_what_it_has_and_ends(monkeypatch):
+def test_a_measurement_is_a_job_whose_rows_grow(monkeypatch):
+    monkeypatch.setattr(cost, "measure_apart", lambda: (row for row in [None, *ROWS, None]))
+    progress = list(shift_cost.cost_work())
+    assert progress[0].result is None and progress[-1].result == tuple(ROWS)
+    shares = [it.done for it in progress]
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] <= 1
+    assert any(button.label == "Start" for button in open_app(SHIFT).button)
+
+
+def test_a_measurement_that_is_cut_off_says_so_and_its_process_ends(monkeypatch):
     ended = []
 
-    def broken():
+    def measuring():
         try:
-            yield from ROWS[:1]
-            raise RuntimeError("the measuring process ended with code -9; was there memory enough?")
+            yield ROWS[0]
+            yield None
         finally:
             ended.append(True)
 
-    monkeypatch.setattr(cost, "measure_apart", broken)
-    app = open_app(SHIFT)
-    measure(app).click().run()
-    assert not app.exception and len(app.error) == 1 and "code \\-9" in app.error[0].value and ended
-    app.run()
-    assert healthy(app) and any("Stopped before" in text.value for text in app.markdown)
-    assert measure(app).label == "Measure on this machine" and not shift_cost.only_one().locked()
-
-
-def test_one_session_measures_at_a_time(monkeypatch):
-    monkeypatch.setattr(cost, "measure_apart", lambda: pytest.fail("it measured"))
-    app = open_app(SHIFT)
-    with shift_cost.only_one():
-        measure(app).click().run()
-    assert healthy(app) and "Another session" in app.warning[0].value
-
-
-def test_progress_goes_up_and_says_what_is_left():
-    plan = cost.planned()
-    shares = [shift_cost.progress(plan, done, 0.8 * done) for done in range(len(plan))]
-    assert all(0 <= share <= 1 for share, _text in shares) and shares == sorted(shares, key=lambda it: it[0])
-    assert shares[0][1].startswith("explicit, L = 64: 1 of 9, about ") and shares[-1][1].endswith("s left")
-    assert shift_cost.progress(plan, 0, 1e9)[0] < 1
+    monkeypatch.setattr(cost, "measure_apart", measuring)
+    work = shift_cost.cost_work()
+    assert "Stopped before" in shift_cost.compare(next(work).result)
+    work.close()
+    assert ended
 
 
 def test_the_curves_hold_what_was_measured():

@@ -51,6 +51,10 @@ def at_shift(s: str, sm: int = 0, sc: int = 0) -> dict[str, object]:
     return {"s": s, "sq": 4, "sm": sm, "sc": sc, "st": "scores"}
 
 
+def at_mask(mo: str = "after", mf: str = "-inf", mx: str = "none", md: str = "model", mw: int = 0) -> dict[str, object]:
+    return {"mo": mo, "mf": mf, "mx": mx, "md": md, "mw": mw, "ml": "all"}
+
+
 SHIFT = (
     Exhibit(
         "wrapped", "B1, B9", "shift", "positions", breaks.shifted("pad_and_view"), measures.foreign,
@@ -107,37 +111,37 @@ MASKS = (
     Exhibit(
         "before_shift", "B10", "masks", "probability", breaks.masked(order="before_shift"), measures.leaked,
         ("kimiyoung/transformer-xl#138", "magenta/magenta#1486"), ("masks.leak", "loss.knows_future"), "masking",
-        scenes.causal, {"mo": "before_shift", "mf": "-inf", "mx": "none"},
+        scenes.causal, at_mask("before_shift"),
     ),
     Exhibit(
         "empty_row", "B11", "masks", "probability", breaks.ruled(MaskRule()), measures.dead_rows,
         ("NVIDIA-NeMo/Speech#9590", "kimiyoung/transformer-xl#104", "wenet-e2e/wenet#2419"), ("masks.empty_rows",),
-        "masking", scenes.hidden_row, {"mo": "after", "mf": "-inf", "mx": "misses_itself"},
+        "masking", scenes.hidden_row, at_mask(mx="misses_itself"),
     ),
     Exhibit(
         "window", "B12", "masks", "probability", breaks.masked(fault="window_short"), measures.window,
         ("kimiyoung/transformer-xl#86", "huggingface/transformers#14832"), ("masks.window", "masks.shut"), "masking",
-        scenes.windowed, {"mo": "after", "mf": "-inf", "mx": "window_short", "mw": 12},
+        scenes.windowed, at_mask(mx="window_short", mw=12),
     ),
     Exhibit(
         "inverted", "B13", "masks", "probability", breaks.masked(fault="inverted", fill=-1e4), measures.leaked,
         ("huggingface/transformers#48817", "huggingface/transformers#48818"), ("masks.leak",), "masking",
-        scenes.causal, {"mo": "after", "mf": "-10000", "mx": "inverted"},
+        scenes.causal, at_mask(mf="-10000", mx="inverted"),
     ),
     Exhibit(
         "bias_as_bool", "B14", "masks", "positions", breaks.in_attention(without_positions),
         measures.position_share, ("huggingface/transformers#48843",), ("positions.dead", "reference.lost_positions"),
-        "score_terms", scenes.causal, {"fb": 0, "fd": 0},
+        "score_terms", scenes.causal, {"fb": 0.0, "fd": 0.0},
     ),
     Exhibit(
         "thrown_away", "B15", "masks", "probability", breaks.masked(fault="no_mask"), measures.leaked,
         ("opendilab/DI-engine#333", "kimiyoung/transformer-xl#115"), ("masks.leak",), "masking",
-        scenes.causal, {"mo": "after", "mf": "-inf", "mx": "no_mask"},
+        scenes.causal, at_mask(mx="no_mask"),
     ),
     Exhibit(
         "weak_fill", "B16", "masks", "probability", breaks.masked(fill=1e-9), measures.leaked,
         ("huggingface/transformers#17306",), ("masks.fill_beaten", "masks.leak"), "masking",
-        scenes.causal, {"mo": "after", "mf": "1e-09", "mx": "none"},
+        scenes.causal, at_mask(mf="1e-09"),
     ),
 )  # fmt: skip
 BIASES = (
@@ -185,14 +189,14 @@ MEMORY = (
     Exhibit(
         "stale", "B8", "memory", "probability", breaks.masked(fault="memory_forgotten"), measures.leaked,
         ("espnet/espnet#2144",), ("masks.shut",), "masking",
-        scenes.with_memory, {"mo": "after", "mf": "-inf", "mx": "memory_forgotten", "m": 1},
+        scenes.with_memory, at_mask(mx="memory_forgotten") | {"m": 1},
     ),
 )  # fmt: skip
 PRECISION = (
     Exhibit(
         "half_fill", "B17", "precision", "probability", breaks.ruled(MaskRule(fill=-1e30, dtype="float16")),
         measures.dead_rows, ("huggingface/transformers#17306", "facebookresearch/fairseq#3575"),
-        ("precision.not_finite",), "masking", scenes.padded_half, {"mo": "after", "md": "float16", "mf": "-1e+30"},
+        ("precision.not_finite",), "masking", scenes.padded_half, at_mask(mf="-1e+30", md="float16"),
     ),
     Exhibit(
         "half_phases", "B40", "precision", "positions", breaks.half_phases, measures.phases,

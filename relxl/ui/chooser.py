@@ -19,7 +19,7 @@ from relxl.ui.library import hidden_box, kept_answers, kept_hidden, kept_place
 from relxl.ui.show import escape
 from relxl.ui.state import TEXT, Kept, choose, keep, kept_values
 from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, cached_trace, random_frames, source_of
-from relxl.vocab import IdVocab, show_token
+from relxl.vocab import IdVocab, show_token, whole
 
 MAX_CHARACTERS = 20_000
 LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
@@ -146,7 +146,8 @@ def choose_text(checkpoint: Checkpoint, source: Source, controls: Controls) -> S
             "The text has no token that this model knows, and at least one is needed: type some, as in {sample}"
         )
         middle = len(vocab.tokens) // 2
-        raise ValueError(message.format(sample=vocab.decode(list(range(middle, len(vocab.tokens)))[:12])))
+        sample = vocab.decode(list(range(middle, len(vocab.tokens)))[:12])
+        raise ValueError(message.format(sample=whole(sample)))
     mem_len = max(config.mem_len, segment.value) if memory.value else 0
     mem_len = min(mem_len, LONGEST_MEMORY)
     used, mem_len = split_memory(len(encoded.ids), segment.value, mem_len)
@@ -184,7 +185,7 @@ def default_text(checkpoint: Checkpoint) -> str:
     if sample is None or isinstance(checkpoint.vocab, IdVocab):
         n_token = checkpoint.config.n_token
         ids = torch.randint(n_token, (DEFAULT_TOKENS,), generator=torch.Generator().manual_seed(0)).tolist()
-        return checkpoint.vocab.decode(ids)
+        return whole(checkpoint.vocab.decode(ids))
     first = next((i for i, character in enumerate(sample) if character.isalnum()), 0)
     start = sample[first : first + DEFAULT_CHARACTERS]
     return start[: start.rfind("\n")] if "\n" in start else start

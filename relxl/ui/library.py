@@ -57,12 +57,15 @@ def places() -> dict[str, Place]:
 
 
 def folder_entries() -> list[Path]:
-    """List the checkpoints of the folder that the server's owner allows: nothing hidden, nothing that leads out."""
+    """List the checkpoints of the folder that the server's owner allows.
+
+    Nothing hidden, nothing that leads out, nothing with a name that a page can not show.
+    """
     folder = os.environ.get("RELXL_CHECKPOINTS")
     if not folder or not Path(folder).is_dir():
         return []
     root = Path(folder).resolve()
-    inside = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")]
+    inside = [path for path in sorted(root.iterdir()) if not path.name.startswith(".") and path.name.isprintable()]
     kept = [path for path in inside if path.resolve().is_relative_to(root) and (path.is_dir() or is_weights(path))]
     return kept[:MOST_ENTRIES]
 

@@ -230,7 +230,8 @@ def stories(played: Played, words: Words) -> None:
             if by_run
             else _("The doctor finds it as {checks}.")
         )
-        st.caption(text.format(checks=checks))
+        entry = _("Entry {entry} of docs/doctor.md.").format(entry=exhibit.entry)
+        st.caption(f"{text.format(checks=checks)} {entry}")
         go_and_see(exhibit)
 
 
@@ -252,6 +253,6 @@ def how() -> None:
                 "scene (an encoder that sees both sides, a padded query, a memory of zeros) and plays it twice, right "
                 "and broken. Both times `relxl.split.attention_terms` splits the scores; what is broken is a shift of "
                 "`relxl.shift`, a `MaskRule`, a reading of the positions or a tensor. The numbers come from "
-                "`relxl.museum`, and B1 to B45 are told in docs/doctor.md."
+                "`relxl.museum`."
             ).format(queries=QUERIES, memory=MEMORY)
         )

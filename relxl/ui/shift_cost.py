@@ -1,45 +1,35 @@
 """The section of the page "Shift" about cost: the explicit tensor against the table projected first."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from threading import Lock
+from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from relxl.experiments import cost
 from relxl.figures.shift import HeldRow, cost_figure, grouped, held_html
-from relxl.language import _, translated
+from relxl.jobs import Progress
+from relxl.language import _
 from relxl.style import number
+from relxl.ui.jobs import show_job
 from relxl.ui.show import escape, show
 from relxl.ui.speak import fragment
-from relxl.ui.state import choose, chosen, keep
+from relxl.ui.state import keep
 
 LENGTHS, HEADS, WIDTHS = (128, 256, 512, 1024), (1, 2, 4, 8, 16), (32, 64, 128, 256)
 ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 KNOWN = 67_108_864, 268_435_456  # the two numbers that are quoted
 
 
-def sections(dark: bool) -> Callable[[], None]:
-    """Draw the section; give what is to run at the end of the page, the measurement when it was asked for."""
+def sections(dark: bool) -> None:
+    """Draw what each way makes by formula, and offer to measure both on this machine."""
     st.markdown("##### " + _("What does it cost?"))
     formula(dark)
-    asked, rows = chosen("cost_asked", "cost_rows")
-    choose(cost_asked=False)  # whatever interrupts the measurement has ended it
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            _("Stop") if asked else _("Measure on this machine"),
-            key="measure",
-            icon=":material/stop:" if asked else ":material/speed:",
-            on_click=choose,
-            kwargs={} if asked else {"cost_asked": True, "cost_rows": []},
-        )
-        place = st.empty()
-    if rows and not asked:
-        result(rows, dark)
+    title = _("Both ways at {lengths} tokens, on this machine").format(
+        lengths=", ".join(str(length) for length in dict.fromkeys(length for _method, length in cost.planned()))
+    )
+    show_job("shift_cost", title, cost_work, partial(result, dark=dark))
     st.caption(conditions())
-    return (lambda: measure(place)) if asked else (lambda: None)
 
 
 @fragment
@@ -118,53 +108,17 @@ def conditions() -> str:
     )
 
 
-@st.cache_resource(max_entries=1)
-def only_one() -> Lock:
-    """Give the lock that lets one session measure at a time: two would slow each other down."""
-    return Lock()
+def cost_work() -> Iterator[Progress]:
+    """Measure both ways in a process of their own, length by length; the result is the rows so far."""
+    costs = [0.2 + 9e-9 * cost.formula_bytes(*step) for step in cost.planned()]  # seconds of a small machine
+    rows: tuple[cost.Row, ...] = ()
+    with closing(cost.measure_apart()) as measuring:
+        for row in measuring:
+            rows += (row,) if row else ()
+            yield Progress(sum(costs[: len(rows)]) / sum(costs), "Measuring", rows or None)
 
 
-def measure(place: DeltaGenerator) -> None:
-    """Measure with a progress bar in `place`; what is there is kept, also when it is interrupted."""
-    lock, plan, rows = only_one(), cost.planned(), []
-    if not lock.acquire(blocking=False):
-        place.warning(
-            _("Another session measures just now, and two would disturb each other: try again in 15 seconds.")
-        )
-        return
-    try:
-        begin = time.monotonic()
-        with closing(cost.measure_apart()) as measuring:
-            for row in measuring:
-                rows += [row] if row else []
-                choose(cost_rows=rows)
-                if len(rows) < len(plan):
-                    place.progress(*progress(plan, len(rows), time.monotonic() - begin))
-    except RuntimeError as error:
-        place.error(escape(translated(str(error))))
-        return
-    finally:
-        lock.release()
-    st.rerun()
-
-
-def progress(plan: list[tuple[str, int]], done: int, elapsed: float) -> tuple[float, str]:
-    """Give how far the measurement is, 0 to 1, and what it does and how long it still takes."""
-    costs = [0.2 + 9e-9 * cost.formula_bytes(*step) for step in plan]
-    costs[0] += 3  # the process starts; all in seconds of a small machine
-    passed = min(elapsed, sum(costs[: done + 1]))
-    method, length = plan[done]
-    text = _("{method}, L = {length}: {place} of {count}, about {seconds} s left").format(
-        method=method_names()[method],
-        length=length,
-        place=done + 1,
-        count=len(plan),
-        seconds=max(1, round(sum(costs) - passed)),
-    )
-    return passed / sum(costs), text
-
-
-def result(rows: list[cost.Row], dark: bool) -> None:
+def result(rows: Sequence[cost.Row], dark: bool) -> None:
     """Show what was measured: a sentence, the curves and their numbers."""
     names = method_names()
     of = {method: [row for row in rows if row.method == method] for method in names}
@@ -189,7 +143,7 @@ def result(rows: list[cost.Row], dark: bool) -> None:
     show(figure, key="cost", alt=sentence, table=lambda: table)
 
 
-def compare(rows: list[cost.Row]) -> str:
+def compare(rows: Sequence[cost.Row]) -> str:
     """Say how the two ways compare at the longest length that both were run at, and that they agree; markdown."""
     at = {(row.method, row.length): row for row in rows}
     both = [length for method, length in at if method == "explicit" and ("table_first", length) in at]

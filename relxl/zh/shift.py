@@ -44,7 +44,7 @@ TEXTS = {
         "射，供 `relxl.relative.score_terms` 计算。"
     ),
     "What does it cost?": "代价是多少？",
-    "Measure on this machine": "在这台机器上测",
+    "Both ways at {lengths} tokens, on this machine": "在这台机器上测两种写法，{lengths} 个 token",
     "Stop": "停止",
     "For {length} tokens and one layer the explicit form makes **{explicit}**, and the table projected first "
     "**{table}**: {times} times less, and nothing [query key d] in it.": (
@@ -72,12 +72,6 @@ TEXTS = {
         "测量条件：{heads} 头 × {d_head}，d_pos {d_pos}，float32，batch 1，单线程，独立进程。时间取三次运行的中位数。"
         "内存是一次调用期间 torch 分配器同时占用的最大值，不含输入；高出虚线公式的部分是乘积需要的副本。显式写法到 "
         "{longest} 为止：到 {next} 时，光是它的张量就要 {needed}。"
-    ),
-    "Another session measures just now, and two would disturb each other: try again in 15 seconds.": (
-        "另一个会话正在测量，两个一起跑会互相干扰：请 15 秒后再试。"
-    ),
-    "{method}, L = {length}: {place} of {count}, about {seconds} s left": (
-        "{method}，L = {length}：第 {place} 项，共 {count} 项，还剩约 {seconds} 秒"
     ),
     "way": "写法",
     "bytes by formula": "公式算出的字节数",
