@@ -10,10 +10,10 @@ from relxl.checkpoint import Checkpoint
 from relxl.compare import Changes, bias_vectors, common_distances, compare_tensors, cosines, layer_curves, likeness
 from relxl.figures import compare as figures
 from relxl.figures.checkpoint import lines_figure
-from relxl.language import _, translated
+from relxl.language import _
 from relxl.ui.checkpoint import key_of, shown
 from relxl.ui.library import BUNDLED, FIRST, Place, folder_entries, places
-from relxl.ui.show import escape, show
+from relxl.ui.show import escape, said, show
 from relxl.ui.state import chips, keep, pick
 from relxl.ui.view import Source, View, cached_checkpoint, source_of
 
@@ -87,7 +87,7 @@ def choose_pair(view: View) -> Pair | None:
     try:
         checkpoint = cached_checkpoint(source)
     except (ValueError, OSError) as error:
-        st.error(escape(translated(str(error))))
+        st.error(escape(said(error)))
         return None
     run = source._replace(ids=view.source.ids, mem_len=view.source.mem_len)
     return Pair(view, checkpoint, run, cached_changes(view.source.checkpoint, source))

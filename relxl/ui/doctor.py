@@ -15,9 +15,10 @@ from relxl.language import _, translated
 from relxl.trace import Trace
 from relxl.ui.checkpoint import shown
 from relxl.ui.chooser import default_text, text_key
+from relxl.ui.demo import no_uploads
 from relxl.ui.doctor_evidence import open_place, show_evidence
 from relxl.ui.library import HIDDEN, places, store
-from relxl.ui.show import escape, plain
+from relxl.ui.show import escape, plain, said
 from relxl.ui.speak import in_english
 from relxl.ui.state import chips, kept_values, pick
 from relxl.ui.view import Source, View, cached_checkpoint, cached_trace
@@ -56,7 +57,7 @@ def examined(view: View) -> Examined:
             try:
                 found = cached_comparison(source.checkpoint, *st.session_state.reference)
             except (ValueError, OSError) as error:
-                about = str(error)
+                about = said(error)
     checks = tuple((check, found if check.needs == "reference" else its) for check, its in checks)
     checkpoint, trace = view.checkpoint, cached_trace(source)
     read = in_english(read_words, view, trace, noise)
@@ -140,7 +141,7 @@ def summary(view: View, found: Examined) -> None:
     read = read_words(view, found.trace, is_noise(view))
     st.caption(_("Examined: {name}, on {read}.").format(name=shown(view.checkpoint.name), read=read))
     if found.about:
-        st.warning(escape(translated(found.about)))
+        st.warning(escape(found.about))
 
 
 def presets() -> None:
@@ -205,6 +206,8 @@ def checks(found: Examined) -> None:
 
 def reference_box() -> None:
     """Take a captured run of a person's own code, and compare with it from now on; what is wrong is one sentence."""
+    if no_uploads():
+        return
     turn = st.session_state.setdefault("reference_turn", 0)
     help = _(
         "An .npz or .safetensors of your own run: `probs.{layer}` or `logits.{layer}` [batch head query key], and what "
@@ -215,18 +218,20 @@ def reference_box() -> None:
     if file is not None:
         st.session_state.reference_turn += 1
         suffix = Path(file.name).suffix.lower()
-        path = store().put([(f"reference{suffix if suffix in HIDDEN else '.npz'}", file.getvalue())])
-        kept = str(next(path.iterdir()))
+        path = None
         try:
+            path = store().put([(f"reference{suffix if suffix in HIDDEN else '.npz'}", file.getvalue())])
+            kept = str(next(path.iterdir()))
             cached_reference(kept)
             st.session_state.reference = (kept, file.name[:80])
             st.session_state.pop("reference_error", None)
         except (ValueError, OSError) as error:
-            store().remove(path)
-            st.session_state.reference_error = str(error)
+            if path is not None:
+                store().remove(path)
+            st.session_state.reference_error = said(error)
         st.rerun()
     if "reference_error" in st.session_state:
-        st.error(escape(translated(st.session_state.reference_error)))
+        st.error(escape(st.session_state.reference_error))
     if "reference" in st.session_state:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(_("Compared with {name}").format(name=shown(st.session_state.reference[1])), width="content")

@@ -7,10 +7,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relxl.checkpoint import UnansweredError
-from relxl.language import LANGUAGE, _, translated
+from relxl.language import LANGUAGE, _
 from relxl.ui.chooser import Look, choose_look, choose_view, text_key
 from relxl.ui.library import answer_box
-from relxl.ui.show import escape, show_proof
+from relxl.ui.show import escape, said, show_proof
 from relxl.ui.shown import begin_page
 from relxl.ui.speak import pick_language, settle_language
 from relxl.ui.state import chosen, write_link
@@ -192,7 +192,7 @@ def look_at(choose: Callable[[list[Callable[[], object]]], object]):
         return choose(controls)
     except (ValueError, OSError) as error:
         draw_sidebar(controls)
-        st.error(escape(translated(str(error))))
+        st.error(escape(said(error)))
         if isinstance(error, UnansweredError):
             answer_box(error.ask)
         st.stop()

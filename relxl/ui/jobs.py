@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from relxl.jobs import Job, Jobs, Work
 from relxl.language import _, translated
+from relxl.ui.demo import no_jobs
 from relxl.ui.show import escape
 from relxl.ui.speak import fragment
 
@@ -48,6 +49,8 @@ def show_job(key: str, title: str, work: Work, draw: Callable[[object], None]) -
     if f"refused {key}" in st.session_state:
         st.warning(escape(translated(st.session_state.pop(f"refused {key}"))))
     if job is None or (job.alive and owner() not in job.owners):
+        if no_jobs():
+            return
         row.button(
             _("Start"), key=f"start {key}", icon=":material/play_arrow:", on_click=start, args=(key, title, work)
         )

@@ -20,10 +20,11 @@ import streamlit as st
 
 from relxl.checkpoint import UnansweredError, list_checkpoints
 from relxl.containers import CheckpointError
-from relxl.language import _, translated
+from relxl.language import _
 from relxl.mystery import FIRST_SEED, LAST_SEED, make_mystery
-from relxl.ui.show import escape
-from relxl.ui.state import choose, chosen, keep
+from relxl.ui.demo import no_uploads
+from relxl.ui.show import code, escape, said
+from relxl.ui.state import FromLink, choose, chosen, keep
 from relxl.ui.view import cached_checkpoint, source_of
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +83,13 @@ def kept_place() -> tuple[str, dict[str, Place]]:
     found = places()
     if not found:
         raise ValueError(_("There is no checkpoint in {folder}: run `make train`.").format(folder=BUNDLED))
-    return keep("ck", FIRST if FIRST in found else next(iter(found)), found).value, found
+    before, shared = chosen("ck")[0], isinstance(chosen("ck")[0], FromLink)
+    name = keep("ck", FIRST if FIRST in found else next(iter(found)), found).value
+    if before not in (None, name) and not shared:
+        choose(a="")  # another file is asked other questions
+        message = _("{name} is not there any more: showing {value}.")
+        st.toast(message.format(name=code(str(before)[:80]), value=code(name)))
+    return name, found
 
 
 # What the weights can not tell ---------------------------------------------------------------------------------------
@@ -161,6 +168,8 @@ def store() -> Store:
 
 def upload_box() -> None:
     """Take a checkpoint from a person, open it, and look at it from now on; what is wrong is one sentence."""
+    if no_uploads():
+        return
     turn = st.session_state.setdefault("upload_turn", 0)
     help = _(
         "One file of weights (.safetensors, .pt, .bin, .ckpt, .nemo), or its shards and its index, with config.json, "
@@ -176,10 +185,10 @@ def upload_box() -> None:
             st.session_state.pop("upload_error", None)
             choose(ck=name, a="")
         except (CheckpointError, OSError) as error:
-            st.session_state.upload_error = str(error)
+            st.session_state.upload_error = said(error)
         st.rerun()
     if "upload_error" in st.session_state:
-        st.error(escape(translated(st.session_state.upload_error)))
+        st.error(escape(st.session_state.upload_error))
 
 
 def take(files: list[tuple[str, bytes]]) -> str:
@@ -241,6 +250,8 @@ def open_mystery(seed: int) -> str:
 
 def hidden_box() -> None:
     """Take hidden states for a model that reads no tokens."""
+    if no_uploads():
+        return
     turn = st.session_state.setdefault("hidden_turn", 0)
     help = _(
         "An .npz or .safetensors with `hidden` [batch len d_model], what enters the encoder or, where only attention "
@@ -250,9 +261,15 @@ def hidden_box() -> None:
     if file is not None:
         st.session_state.hidden_turn += 1
         suffix = Path(file.name).suffix.lower()
-        path = store().put([(f"hidden{suffix if suffix in HIDDEN else '.npz'}", file.getvalue())])
-        st.session_state.hidden_states = str(next(path.iterdir()))
+        try:
+            path = store().put([(f"hidden{suffix if suffix in HIDDEN else '.npz'}", file.getvalue())])
+            st.session_state.hidden_states = str(next(path.iterdir()))
+            st.session_state.pop("hidden_error", None)
+        except OSError as error:
+            st.session_state.hidden_error = said(error)
         st.rerun()
+    if "hidden_error" in st.session_state:
+        st.error(escape(st.session_state.hidden_error))
     if "hidden_states" in st.session_state and st.button(_("Back to random ones")):
         del st.session_state.hidden_states
         st.rerun()

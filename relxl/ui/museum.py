@@ -56,8 +56,8 @@ class Played:
 
     @property
     def largest(self) -> float:
-        """Give the largest difference of a cell whose row is a number on both sides."""
-        return float(np.nan_to_num(np.abs(self.values[2]), nan=0).max())
+        """Give the largest difference of a cell; NaN where one is."""
+        return float(np.abs(self.values[2]).max())
 
 
 def written(name: str, value: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from relxl.language import _
+from relxl.language import _, translated
 from relxl.proof import Proof
 from relxl.ui.shown import Shown, note
 
@@ -43,6 +43,14 @@ def code(text: str) -> str:
 def plain(text: str) -> str:
     """Take the marks of markdown out of a sentence of ours, for those who hear it."""
     return re.sub(r"[\\`*]", "", text)
+
+
+def said(error: Exception) -> str:
+    """Give the sentence of an error in the language of the session; what the system says of a file, without its path."""
+    if isinstance(error, OSError) and error.strerror:
+        message = _("A file could not be read or kept here ({reason}): try again, or ask whoever runs this server.")
+        return message.format(reason=error.strerror)
+    return translated(str(error))
 
 
 def show(

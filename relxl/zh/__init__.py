@@ -26,6 +26,7 @@ from relxl.zh import (
     score_terms,
     sentences,
     sentences_files,
+    server,
     shift,
     words,
 )
@@ -54,6 +55,7 @@ MODULES = (
     score_terms,
     sentences,
     sentences_files,
+    server,
     shift,
     words,
 )

@@ -30,16 +30,15 @@ TEXTS = {
     "Read in the code of {source}; nobody reported it.": "见于 {source} 的代码；没有人报告过。",
     "With a captured run the doctor finds it as {checks}.": "有捕获的运行时，诊断会把它报为 {checks}。",
     "The doctor finds it as {checks}.": "诊断会把它报为 {checks}。",
+    "Entry {entry} of docs/doctor.md.": "见 docs/doctor.md 的 {entry}。",
     "See it on {page}": "到“{page}”页去看",
     "An exhibit takes the first {queries} queries of the segment and the {memory} keys before them, sets a scene (an "
     "encoder that sees both sides, a padded query, a memory of zeros) and plays it twice, right and broken. Both times "
     "`relxl.split.attention_terms` splits the scores; what is broken is a shift of `relxl.shift`, a `MaskRule`, a "
-    "reading of the positions or a tensor. The numbers come from `relxl.museum`, and B1 to B45 are told in "
-    "docs/doctor.md.": (
+    "reading of the positions or a tensor. The numbers come from `relxl.museum`.": (
         "一件展品取片段开头的 {queries} 个查询和它们之前的 {memory} 个键，布置一个场景（两边都看的编码器、被 padding 的"
         "查询、全零的记忆），然后演两遍：一遍正确，一遍出错。两遍都由 `relxl.split.attention_terms` 拆分得分；出错的是 "
-        "`relxl.shift` 里的某种移位、一条 `MaskRule`、位置的某种读法，或某个张量。数字来自 `relxl.museum`，B1 到 B45 "
-        "的说明在 docs/doctor.md。"
+        "`relxl.shift` 里的某种移位、一条 `MaskRule`、位置的某种读法，或某个张量。数字来自 `relxl.museum`。"
     ),
     "Shift and table": "移位与位置表",
     "Masks": "掩码",

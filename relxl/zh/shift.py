@@ -45,7 +45,6 @@ TEXTS = {
     ),
     "What does it cost?": "代价是多少？",
     "Both ways at {lengths} tokens, on this machine": "在这台机器上测两种写法，{lengths} 个 token",
-    "Stop": "停止",
     "For {length} tokens and one layer the explicit form makes **{explicit}**, and the table projected first "
     "**{table}**: {times} times less, and nothing [query key d] in it.": (
         "{length} 个 token、一层：显式写法占用 **{explicit}**，先投影表则是 **{table}**：少 {times} 倍，而且里面没有"
