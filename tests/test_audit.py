@@ -46,7 +46,7 @@ REVIEWED = {  # file of relxl/ui -> what is put into a text as it is
     "mask_leaks.py": {"LEAKY"},
     "masking.py": {"preset.name", "preset.text"},
     "max_len_table.py": {"alt", "dotted"},
-    "museum.py": {"words.title"},
+    "museum.py": {"words.title", "checks", "entry"},
     "mystery.py": {"word", "answer.name", "proof_of(asked)"},
     "score_terms.py": {"split", "shares", "''.join(cells)", "re.sub('[^A-Za-z0-9._-]', '_', view.checkpoint.name)"},
     "shift.py": {"finding(look)", "text"},
@@ -58,6 +58,7 @@ REVIEWED = {  # file of relxl/ui -> what is put into a text as it is
     "max_len_losses.py": {"checkpoint.name", "file.name"},
     "memory_cost.py": {"checkpoint.name"},
     "memory_losses.py": {"checkpoint.name"},
+    "show.py": {"error.strerror"},
     "state.py": {"name", "raw[:40]"},
 }
 HTML = {  # what st.html is given: styles of ours, and what is made of numbers and of words of ours
@@ -122,7 +123,7 @@ def is_safe(value: ast.expr) -> bool:
     """Tell what went through one of the functions that make a text harmless."""
     if isinstance(value, ast.IfExp):
         return is_safe(value.body) and is_safe(value.orelse)
-    safe = isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] in SAFE
+    safe = isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] in SAFE | {"format"}
     return safe or isinstance(value, ast.Constant | ast.JoinedStr)
 
 

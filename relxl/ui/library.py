@@ -51,6 +51,8 @@ def places() -> dict[str, Place]:
     for path in folder_entries():
         found[f"folder/{path.name}"] = Place(path, f"{path.name} ({_('folder')})")
     for name, (label, path) in st.session_state.get("uploads", {}).items():
+        if not Path(path).exists():  # room was made for others
+            continue
         mystery = name.startswith(MYSTERY)
         shown = _("Mystery {n}").format(n=label) if mystery else f"{label} ({_('upload')})"
         found[name] = Place(Path(path), shown)
@@ -132,18 +134,23 @@ class Store:
     folder: Path
 
     def put(self, files: Sequence[tuple[str, bytes]]) -> Path:
-        """Keep files under one folder named by their content, and give it; what is there already is not written."""
+        """Keep files under one folder named by their content, and give it; what is there whole is not written."""
         digest = hashlib.sha256()
         for name, data in sorted(files):
             digest.update(name.encode() + b"\0" + hashlib.sha256(data).digest())
         path = self.folder / digest.hexdigest()
-        if not path.is_dir():
+        if not holds(path, files):
+            self.remove(path)
             self.make_room(sum(len(data) for _name, data in files))
             with tempfile.TemporaryDirectory(dir=self.folder, prefix=".") as new:
                 for name, data in files:
                     (Path(new) / name).write_bytes(data)
-                Path(new).rename(path)
-                Path(new).mkdir()  # for the context manager to remove
+                try:
+                    Path(new).rename(path)
+                    Path(new).mkdir()  # for the context manager to remove
+                except OSError:
+                    if not holds(path, files):  # no other session was faster
+                        raise
         return path
 
     def make_room(self, size: int) -> None:
@@ -156,6 +163,12 @@ class Store:
 
     def remove(self, path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def holds(folder: Path, files: Sequence[tuple[str, bytes]]) -> bool:
+    """Tell whether a folder has these files, in every byte."""
+    kept = ((folder / name, data) for name, data in files)
+    return all(path.is_file() and path.read_bytes() == data for path, data in kept)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -46,7 +46,7 @@ def plain(text: str) -> str:
 
 
 def said(error: Exception) -> str:
-    """Give the sentence of an error in the language of the session; what the system says of a file, without its path."""
+    """Give the sentence of an error in the language of the session; of a file the system is not to say the path."""
     if isinstance(error, OSError) and error.strerror:
         message = _("A file could not be read or kept here ({reason}): try again, or ask whoever runs this server.")
         return message.format(reason=error.strerror)
