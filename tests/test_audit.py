@@ -2,13 +2,16 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from relxl.containers import bundles
+from relxl.containers import bundles, limits
+from relxl.jobs import Jobs
+from relxl.ui import library
 from tests.conftest import ROOT
 from tests.test_architecture import FILES, imports, room
 from tests.test_language import name_of
@@ -159,3 +162,26 @@ def test_every_cache_is_bounded_and_none_is_on_disk(path):
             if "st.cache_" in ast.unparse(made):
                 said = options(made) if isinstance(made, ast.Call) else {}
                 assert said.get("max_entries", "").isdecimal() and "persist" not in said, ast.unparse(made)
+
+
+# SECURITY.md ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_clause_of_the_promise_names_tests_that_are_there():
+    clauses = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line.startswith("| ")][1:]
+    named = [re.findall("`(tests/[a-z_/]+.py)`", clause.split("|")[2]) for clause in clauses]
+    assert len(clauses) > 12 and all(named)
+    assert all((ROOT / file).is_file() for files in named for file in files)
+
+
+def test_the_bounds_that_are_told_are_those_that_hold():
+    text = " ".join((ROOT / "SECURITY.md").read_text().split())
+    upload = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())["server"]["maxUploadSize"]
+    for told in (
+        f"{limits.MAX_BYTES >> 30} GiB, {limits.MAX_TENSORS:,} tensors of at most {limits.MAX_DIMS} dims",
+        f"A config: {limits.MAX_CONFIG >> 20} MiB", f"tokenizer: {limits.MAX_TEXT >> 20} MiB",
+        f"{limits.MAX_TYPED:,} characters", f"{limits.most_seconds(0)} s and 1 s more for each 25 MiB",
+        f"{limits.most_memory(0) >> 20} MiB and six times", f"{limits.TOKENIZER_SECONDS} s of a processor",
+        f"An upload: {upload} MB", f"a server: {library.MOST_BYTES >> 30} GiB", f"most {Jobs().most_alive} a session",
+    ):  # fmt: skip
+        assert told in text, told

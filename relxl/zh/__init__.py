@@ -4,59 +4,12 @@
 a sentence may follow on the name of a file, a word stands inside a sentence as one of its values.
 """
 
-from relxl.zh import (
-    checkpoint,
-    checks,
-    common,
-    compare,
-    distance,
-    doctor,
-    findings,
-    frame,
-    heads,
-    init_scale,
-    lessons,
-    masking,
-    max_len,
-    memory,
-    memory_cost,
-    museum,
-    museum_exhibits,
-    relative_absolute,
-    score_terms,
-    sentences,
-    sentences_files,
-    server,
-    shift,
-    words,
-)
+from importlib import import_module
+from pkgutil import iter_modules
 
+from relxl.zh import lessons, sentences, sentences_files, words
+
+MODULES = tuple(import_module(f"relxl.zh.{module.name}") for module in iter_modules(__path__))
+TEXTS = {english: chinese for module in MODULES for english, chinese in module.TEXTS.items()}
 SENTENCES = sentences.TEXTS | sentences_files.TEXTS | lessons.SENTENCES
 WORDS = words.TEXTS | lessons.WORDS
-MODULES = (
-    checkpoint,
-    checks,
-    common,
-    compare,
-    distance,
-    doctor,
-    findings,
-    frame,
-    heads,
-    init_scale,
-    lessons,
-    masking,
-    max_len,
-    memory,
-    memory_cost,
-    museum,
-    museum_exhibits,
-    relative_absolute,
-    score_terms,
-    sentences,
-    sentences_files,
-    server,
-    shift,
-    words,
-)
-TEXTS = {english: chinese for module in MODULES for english, chinese in module.TEXTS.items()}
