@@ -1,7 +1,8 @@
 # make run: open the app. make test: everything that CI runs. Both set up what they need, once.
 PYTHON ?= python3
 VENV := .venv
-ALONE := tests/browser tests/test_experiments_init.py tests/test_sweep_killed.py tests/test_server.py
+ALONE := tests/test_experiments_init.py tests/test_sweep_killed.py tests/test_server.py  # they start processes, and time them
+SPREAD := --numprocesses=auto --dist=loadfile  # a process a core, a file in one of them
 BIN := $(VENV)/bin
 
 .PHONY: setup run check test train
@@ -17,7 +18,8 @@ check: $(VENV)/requirements-dev.stamp
 
 test: check
 	tests/browser/chromium.sh $(BIN)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(ALONE:%=--ignore=%)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(SPREAD) --ignore=tests/browser $(ALONE:%=--ignore=%)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(SPREAD) tests/browser
 	$(BIN)/python -m pytest $(ALONE)
 
 train: setup

@@ -1,6 +1,5 @@
 """What a term of the score is made of: the parameters of one head that it multiplies, and the line that computes it."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,9 +81,9 @@ def code_line(attn: Attention, term: str) -> CodeLine:
 
 def line_with(function: Callable, begin: str) -> CodeLine:
     """Find the first line of a function that begins so. Raises ValueError where there is none."""
-    lines, first = inspect.getsourcelines(function)
-    for offset, line in enumerate(lines):
+    file, first = Path(function.__code__.co_filename), function.__code__.co_firstlineno
+    lines = file.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines[first - 1 :], start=first):
         if line.strip().startswith(begin):
-            file = Path(inspect.getsourcefile(function)).relative_to(Path(relxl.__file__).parents[1])
-            return CodeLine(str(file), first + offset, line.strip())
+            return CodeLine(str(file.relative_to(Path(relxl.__file__).parents[1])), number, line.strip())
     raise ValueError(f"{function.__qualname__} has no line that begins with {begin!r}: it was changed, change this too")

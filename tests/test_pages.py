@@ -21,10 +21,9 @@ def open_app(page=None, **link):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in link.items():
         app.query_params[name] = value
-    app.run()
     if page:
-        app.switch_page(page).run()
-    return app
+        app.switch_page(page)
+    return app.run()
 
 
 def control(app, name):
