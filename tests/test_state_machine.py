@@ -86,7 +86,7 @@ class Walk(RuleBasedStateMachine):
 
 
 Walk.TestCase.settings = settings(
-    max_examples=int(os.environ.get("RELXL_WALKS", 3)),
+    max_examples=int(os.environ.get("RELXL_WALKS", 4)),
     stateful_step_count=8,
     derandomize="RELXL_WALKS" not in os.environ,
     deadline=None,
