@@ -53,7 +53,7 @@ class Walk(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(KINDS), place=st.integers(0, 30), value=st.integers(0, 10**6))
     def set_control(self, kind, place, value):
         """Set a control to one of its options, to a text, or to a number that it may not allow."""
-        if not (found := getattr(self.app, kind)):
+        if not (found := [control for control in getattr(self.app, kind) if not control.proto.disabled]):
             return
         widget = found[place % len(found)]
         note(f"{kind} {widget.key}")
@@ -71,7 +71,9 @@ class Walk(RuleBasedStateMachine):
 
     @rule(place=st.integers(0, 40))
     def click(self, place):
-        found = [button for button in self.app.button if not str(button.key).startswith(LONG)]
+        found = [
+            button for button in self.app.button if not str(button.key).startswith(LONG) and not button.proto.disabled
+        ]
         if found:
             note(f"button {found[place % len(found)].key}")
             found[place % len(found)].click().run()

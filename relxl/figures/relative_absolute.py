@@ -28,11 +28,12 @@ def gap_figure(curves: Mapping[str, Curve], claims: Mapping[str, float], title: 
     theme, figure = theme_of(dark), go.Figure()
     figure.add_hline(0, line={"color": theme.ink, "width": 1.5})
     add_curves(figure, curves, list(range(len(curves))), "%{x}<br><b>%{y:.3f}</b>")
-    for name, place in claims.items():
+    for row, (name, place) in enumerate(claims.items()):
         figure.add_vline(place, line={"color": theme.faint, "width": 1, "dash": "dash"})
+        side = "left" if row else "right"  # of the line: two names never meet
         figure.add_annotation(
-            x=np.log10(place), y=1, yref="paper", xanchor="right", yanchor="top", text=name,
-            showarrow=False, font={"size": 11, "color": theme.faint}, xshift=-3,
+            x=np.log10(place), y=1 - 0.08 * row, yref="paper", xanchor=side, yanchor="top", text=name, showarrow=False,
+            font={"size": 11, "color": theme.faint}, xshift=3 if row else -3,
         )  # fmt: skip
     finish(figure, curves, title, _("what relative positions gain, nats per character"), dark)
     return figure
@@ -65,5 +66,6 @@ def finish(figure: go.Figure, curves: Mapping[str, Curve], x_title: str, y_title
     theme = theme_of(dark)
     ticks = sorted({float(x) for curve in curves.values() for x in curve.x})
     figure.update_layout(layout(theme, height=330, showlegend=True, legend=LEGEND, margin=MARGIN))
-    figure.update_xaxes(axis(theme, x_title, type="log", tickvals=ticks, ticktext=[f"{x:g}" for x in ticks]))
+    names, ends = [f"{x:g}" for x in ticks], np.log10(ticks)[[0, -1]] + [-0.06, 0.06] if ticks else None
+    figure.update_xaxes(axis(theme, x_title, type="log", tickvals=ticks, ticktext=names, range=ends))
     figure.update_yaxes(axis(theme, y_title))
