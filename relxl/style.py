@@ -108,7 +108,7 @@ def readable(colour: str, dark: bool) -> str:
     if dark:
         return hex_colour([c + (255 - c) * 0.45 for c in channels])
     shades = (hex_colour([c * share / 100 for c in channels]) for share in range(78, 0, -4))
-    return next(shade for shade in shades if 1.05 / (luminance(shade) + 0.05) >= 4.9)  # 4.5 on the sidebar, which is darker
+    return next(shade for shade in shades if 1.05 / (luminance(shade) + 0.05) >= 4.9)  # on the sidebar 4.5
 
 
 def hex_colour(channels: list[float]) -> str:

@@ -123,7 +123,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "__main__": {"cli"},
 }
 LIBRARIES = {  # a library -> the modules that may import it
-    "streamlit": {"ui", "app", "pages"},
+    "streamlit": {"ui", "app", "pages", "bench"},
     "starlette": {"server"},
     "plotly": {"figures", "ui", "bench", "notebook"},
     "pandas": {"sweeps", "diagnostics", "experiments", "notebook", "ui"},

@@ -257,6 +257,7 @@ def test_who_clicks_twice_reloads_or_moves_a_slider_has_one_job_at_a_time():
         sessions.discard(f"tab {reload - 1}")
         assert jobs.get(f"tab {reload}", "scale 1").alive  # it goes over to the page as it is now
     jobs.submit("tab 20", "scale 2", "", work)
+    wait_for(lambda: jobs.get("tab 20", "scale 1").state == "running")
     assert [job.key for job in jobs.jobs("tab 20")] == ["scale 1", "scale 2"]
     assert jobs.get("tab 20", "scale 2").place == 1 and len({job.id for job in jobs.jobs("tab 20")}) == 2
     sessions.clear()  # the tab is closed

@@ -1,4 +1,4 @@
-"""Relative against absolute: the same seed gives the same table, cut off and resumed too, and so does the recorded one."""
+"""Relative against absolute: the same seed gives the same table, cut off and resumed too, and the recorded one."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -185,7 +185,7 @@ def test_every_table_says_what_it_shows():
 
 def test_the_code_block_runs_as_it_stands_and_prints_what_the_page_shows(tmp_path):
     app = open_app(SHIFT)
-    code, answer = (block.value for block in app.code)
+    code, answer = (block.value for block in app.main.code)
     (tmp_path / "mine.py").write_text(code)
     done = subprocess.run(
         [sys.executable, tmp_path / "mine.py"],
