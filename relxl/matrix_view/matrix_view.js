@@ -106,6 +106,7 @@ class MatrixView {
     this.parts.in.onclick = () => this.zoomBy(0.5);
     this.parts.out.onclick = () => this.zoomBy(2);
     this.parts.all.onclick = () => this.zoomTo(this.whole());
+    this.parts.save.onclick = () => this.save();
   }
 
   // Take a new picture. Zoom stays where the matrix has the same size; the pin is Python's.
@@ -124,6 +125,7 @@ class MatrixView {
     for (const name of ["faint", "grid"]) this.root.style.setProperty(`--${name}`, picture.theme[name]);
     this.root.setAttribute("aria-label", picture.label);
     for (const name of ["in", "out", "all"]) this.parts[name].ariaLabel = this.parts[name].title = picture.texts[`zoom_${name}`];
+    this.parts.save.ariaLabel = this.parts.save.title = picture.texts.save;
     // for those who wait for a picture: which one it is, and in draw() that it is on the screen
     this.root.dataset.shown = picture.checksum;
     this.root.dataset.picture = ++this.count;
@@ -245,6 +247,50 @@ class MatrixView {
       this.panels.forEach((panel, i) => this.drawPanel(panel, this.picture.panels[i], marks));
       this.showReadout();
       this.root.dataset.painted = this.count;
+    });
+  }
+
+  // Put all that is seen, panels with their titles and the scales, into one PNG.
+  save() {
+    const { ratio } = this.area;
+    const whole = this.root.getBoundingClientRect();
+    const picture = element("canvas");
+    Object.assign(picture, { width: Math.round(whole.width * ratio), height: Math.round(whole.height * ratio) });
+    const context = picture.getContext("2d");
+    const style = getComputedStyle(this.root);
+    const at = (part) => {
+      const { left, top, width, height } = part.getBoundingClientRect();
+      return [left - whole.left, top - whole.top, width, height];
+    };
+    const write = (part, weight = "") => {
+      const [left, top, , height] = at(part);
+      const look = getComputedStyle(part);
+      context.font = `${weight} ${look.fontSize} ${look.fontFamily}`;
+      context.fillStyle = look.color;
+      context.fillText(part.textContent, left, top + height * 0.75);
+    };
+    context.scale(ratio, ratio);
+    context.fillStyle = style.getPropertyValue("--st-background-color") || "#fff";
+    context.fillRect(0, 0, whole.width, whole.height);
+    for (const { title, canvas } of this.panels) {
+      write(title, "600");
+      context.drawImage(canvas, ...at(canvas));
+    }
+    this.picture.scales.forEach(({ kind }, i) => {
+      const bar = this.parts.bars.children[i];
+      const [left, top, width, height] = at(bar.querySelector(".ramp"));
+      const colours = context.createLinearGradient(0, top + height, 0, top);
+      for (const [place, colour] of this.picture.theme[kind]) colours.addColorStop(place, colour);
+      context.fillStyle = colours;
+      context.fillRect(left, top, width, height);
+      bar.querySelectorAll("span").forEach((part) => write(part));
+    });
+    picture.toBlob((blob) => {
+      const link = element("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = "relxl.png";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     });
   }
 

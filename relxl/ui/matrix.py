@@ -95,6 +95,7 @@ def view_texts() -> dict[str, str]:
         "zoom_in": _("Zoom in"),
         "zoom_out": _("Zoom out"),
         "zoom_all": _("Show all"),
+        "save": _("Save as PNG"),
         "nan": "NaN",
         "plus_inf": "∞",
         "minus_inf": "−∞",

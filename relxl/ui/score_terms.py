@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from relxl import diagnostics, style
-from relxl.export import arrays_of, csv_text, npz_bytes
+from relxl.export import arrays_of, csv_text, npz_bytes, save_safetensors
 from relxl.figures import score_terms as figures
 from relxl.figures.head import head_grid, term_panel
 from relxl.figures.matrix import matrix_figure
@@ -294,6 +294,9 @@ def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
     def npz() -> bytes:
         return npz_bytes(arrays_of(view.split, view.layer))
 
+    def safetensors() -> bytes:
+        return save_safetensors(arrays_of(view.split, view.layer))
+
     def html() -> str:
         return matrix_figure(score_grid(view, cell, query)).to_html(include_plotlyjs=True)
 
@@ -303,6 +306,8 @@ def downloads(view: View, cell: tuple[int, int] | None, query: int) -> None:
             st.download_button("HTML", speaking(html), f"{name}.html", "text/html", on_click="ignore")
             st.download_button("CSV", csv_bytes, f"{name}.csv", "text/csv", on_click="ignore")
         st.download_button("NPZ", npz, f"{name}.npz", "application/octet-stream", on_click="ignore")
+        file = f"{name}.safetensors"
+        st.download_button("safetensors", safetensors, file, "application/octet-stream", on_click="ignore")
         st.caption(_("Every cell of {head}: the four terms, their sum, mask and probability.").format(head=view.label))
         if not small:
             st.caption(_("As CSV or HTML up to {n} cells.").format(n=MAX_TEXT_CELLS))

@@ -184,6 +184,7 @@ TEXTS = {
     "Zoom in": "放大",
     "Zoom out": "缩小",
     "Show all": "显示全部",
+    "Save as PNG": "存为 PNG",
     "Language": "语言",
     "This model reads hidden states and predicts no token, so there is no loss to measure.": (
         "这个模型读取隐藏状态，不预测 token，所以没有损失可测。"

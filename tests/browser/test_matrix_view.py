@@ -340,3 +340,15 @@ def test_one_finger_scrolls_a_tap_pins_and_a_double_tap_resets(watch):
     app.page.mouse.move(*centre(app, 1, 0, 0, rows, cols))
     expect(app.view.locator(".readout")).to_contain_text("query 0 ")
     assert app.pixels() != near
+
+
+def test_the_picture_can_be_saved_as_png(watch, tmp_path):
+    app = watch().open("/Score_terms?l=1&h=2")
+    with app.page.expect_download() as download:
+        app.view.get_by_role("button", name="Save as PNG").click()
+    file = tmp_path / "picture.png"
+    download.value.save_as(file)
+    data = file.read_bytes()
+    assert data.startswith(b"\x89PNG") and len(data) > 20_000
+    width = int.from_bytes(data[16:20], "big")
+    assert width == round(app.view.bounding_box()["width"])
