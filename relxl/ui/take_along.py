@@ -91,4 +91,5 @@ def copy_link(text: str | None) -> None:
         if text and not with_text:
             st.caption(_("Without the text, which stays with you: who opens the link sees the default one."))
         query = kept_link() | ({TEXT: text} if with_text else {})
-        st.code(urlunsplit((*urlsplit(st.context.url or "")[:3], urlencode(query), "")), language=None, wrap_lines=True)
+        scheme, host, path, _query, _part = urlsplit(st.context.url or "")
+        st.code(urlunsplit((scheme, host, path or "/", urlencode(query), "")), language=None, wrap_lines=True)

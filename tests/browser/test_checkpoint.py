@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 CASES = ROOT / "tests/fixtures"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light"])
 def test_a_pickled_state_dict_is_dropped_recognised_and_looked_at(watch, scheme):
     app = watch(scheme)
     app.page.goto(app.server + "/Checkpoint")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark"])
 def test_the_slider_and_a_preset_repaint(watch, scheme):
     app = watch(scheme).open("/Initialisation?il=32")
     slider = app.page.get_by_role("slider", name="Standard deviation")

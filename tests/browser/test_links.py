@@ -2,7 +2,6 @@
 
 from pathlib import PurePath
 
-import pytest
 from playwright.sync_api import expect
 
 from relxl.ui.frame import all_pages
@@ -25,22 +24,21 @@ def numbers(app):
     return [line for line in main.inner_text().splitlines() if line.strip() and " s" not in line]  # no measured times
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_copied_link_shows_the_same_in_a_fresh_browser(watch, name):
-    app = watch()
-    app.page.goto(app.server + PATHS[name] + "?l=1&h=2&q=9&ck=shakespeare-sinusoid")
-    ready(app)
-    app.page.get_by_role("button", name="Copy link").click()
-    link = app.page.get_by_test_id("stPopoverBody").locator("code").inner_text()
-    assert link.startswith(app.server + PATHS[name]) and "shakespeare-sinusoid" in link
-    app.page.keyboard.press("Escape")
-    fresh = watch()
-    fresh.page.goto(link)
-    for _wait in range(60):  # what takes long comes after the sidebar
-        if numbers(fresh) == numbers(app):
-            break
-        fresh.page.wait_for_timeout(500)
-    assert numbers(fresh) == numbers(app)
+def test_a_copied_link_shows_the_same_in_a_fresh_browser_on_every_page(watch):
+    app, fresh = watch(), watch()  # every address that is opened begins a session of its own
+    for name, path in PATHS.items():
+        app.page.goto(app.server + path + "?l=1&h=2&q=9&ck=shakespeare-sinusoid")
+        ready(app)
+        app.page.get_by_role("button", name="Copy link").click()
+        link = app.page.get_by_test_id("stPopoverBody").locator("code").inner_text()
+        assert link.startswith(app.server + path) and "shakespeare-sinusoid" in link, name
+        app.page.keyboard.press("Escape")
+        fresh.page.goto(link)
+        for _wait in range(60):  # what takes long comes after the sidebar
+            if numbers(fresh) == numbers(app):
+                break
+            fresh.page.wait_for_timeout(500)
+        assert numbers(fresh) == numbers(app), name
 
 
 def test_a_page_taken_along_opens_with_the_network_off(watch, browser, tmp_path):

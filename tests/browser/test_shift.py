@@ -48,7 +48,7 @@ def labels_of(step):
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark"])
 def test_every_preset_repaints_and_says_the_number_of_the_library(watch, scheme):
     shift, seen = Shift(watch(scheme), "?s=labml&sq=3"), set()
     for label, controls in presets().values():
