@@ -28,8 +28,8 @@ from relxl.families import open_tensors
 from relxl.model import TransformerXL
 from relxl.proof import Proof, prove
 from relxl.split import HeadTerms, LayerTerms
-from relxl.trace import NO_TOKEN, Trace, on_hidden, run
-from relxl.vocab import IdVocab, show_token
+from relxl.trace import Trace, on_hidden, run
+from relxl.vocab import IdVocab
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,8 @@ class Model:
             raise ValueError(f"give one of text, tokens and hidden, got {' and '.join(given) or 'none of them'}")
         model, vocab = self.checkpoint.model, self.checkpoint.vocab
         if hidden is not None:
-            return of_hidden(on_hidden(model, hidden.to(model.dtype), mem_len=mem_len))
+            trace = on_hidden(model, hidden.to(model.dtype), mem_len=mem_len)
+            return Run(trace, tuple(trace.names(None)))
         if vocab is None:
             raise ValueError(
                 f"{self.checkpoint.name} reads hidden states and not tokens: give hidden=, [batch len d_model]"
@@ -76,7 +77,7 @@ class Model:
                 f"the text {str(text)[:40]!r} has no token that {self.checkpoint.name} knows: give another"
             )
         trace = run(model, ids, mem_len)
-        return Run(trace, tuple("∅" if i == NO_TOKEN else show_token(vocab.tokens[i]) for i in trace.tokens[0]))
+        return Run(trace, tuple(trace.names(vocab)))
 
     def _repr_html_(self) -> str:
         checkpoint, config = self.checkpoint, self.checkpoint.config
@@ -194,15 +195,10 @@ def from_module(
         if not model.config.n_token:
             raise ValueError("this module reads hidden states and not tokens: give hidden, [batch len d_model]")
         trace = run(model, tokens[None] if tokens.dim() == 1 else tokens)
-        vocab = IdVocab(model.config.n_token)
-        return Run(trace, tuple("∅" if i == NO_TOKEN else vocab.tokens[i] for i in trace.tokens[0]))
+        return Run(trace, tuple(trace.names(IdVocab(model.config.n_token))))
     mems = None if mems is None else list(mems)
-    return of_hidden(on_hidden(model, hidden.detach().to(model.dtype), mems, visible=visible))
-
-
-def of_hidden(trace: Trace) -> Run:
-    """Name frames by their number; those of the memory lie before 0."""
-    return Run(trace, tuple(str(frame - trace.mem_len) for frame in range(trace.key_len)))
+    trace = on_hidden(model, hidden.detach().to(model.dtype), mems, visible=visible)
+    return Run(trace, tuple(trace.names(None)))
 
 
 def canonical_of(module: nn.Module, chosen: dict[str, object]) -> CanonicalModel:

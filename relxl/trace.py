@@ -28,8 +28,10 @@ from relxl.masking import (
 from relxl.model import TransformerXL, join_mems
 from relxl.relative import RelativePairs
 from relxl.split import LayerTerms, attention_terms, check_heads, last_rows, pairs_of, to_numpy
+from relxl.vocab import show_token
 
 PIECE_LEN = 128  # 64 to 256 are three times as fast as one piece of 2,048
+ZERO = "∅"  # how NO_TOKEN is shown
 NO_TOKEN = -1  # in the place of a token: a zero vector, or a frame of hidden states
 
 
@@ -75,6 +77,12 @@ class Trace:
     @property
     def query_len(self) -> int:
         return self.key_len - self.mem_len
+
+    def names(self, vocab: object | None) -> list[str]:
+        """Give memory and segment of the first batch entry in visible form; without a vocabulary a frame's number."""
+        if vocab is None:
+            return [str(frame - self.mem_len) for frame in range(self.key_len)]
+        return [ZERO if i == NO_TOKEN else show_token(vocab.tokens[i]) for i in self.tokens[0]]
 
     @property
     def rule(self) -> MaskRule:

@@ -20,7 +20,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "model": {"canonical", "config", "relative", "positions", "masking"},
     "split": {"masking", "relative"},
     "causality": {"canonical", "masking", "model"},
-    "trace": {"canonical", "model", "relative", "masking", "definition", "split"},
+    "trace": {"canonical", "model", "relative", "masking", "definition", "split", "vocab"},
     "proof": {"split", "trace"},
     "atlas": {"canonical", "diagnostics", "model", "split", "trace"},
     "training": {"config", "files", "model", "relative", "masking", "vocab"},

@@ -13,8 +13,8 @@ from relxl.containers import CheckpointError
 from relxl.figures.score_terms import strip_figure
 from relxl.figures.ticks import token_ticks
 from relxl.style import RELATIVE_TERMS
+from relxl.trace import ZERO
 from relxl.ui import library
-from relxl.ui.chooser import ZERO
 from relxl.ui.show import code
 from relxl.vocab import show_token
 from tests import bad_inputs, bad_models, bad_texts

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from relxl import diagnostics, style
 from relxl.checkpoint import Checkpoint, UnansweredError
 from relxl.language import _, translated
-from relxl.trace import NO_TOKEN, Trace, split_memory
+from relxl.trace import split_memory
 from relxl.ui.card import show_card
 from relxl.ui.library import hidden_box, kept_answers, kept_hidden, kept_place
 from relxl.ui.show import escape
@@ -25,7 +25,6 @@ MAX_CHARACTERS = 20_000
 LONG_TEXT = 1024  # tokens; the bundled models read so many in half a second
 LONGER_SEGMENTS = (512, 1024, 2048)
 LONGEST_MEMORY = 1600  # more than any model was trained with
-ZERO = "∅"  # stands for a memory vector of zeros
 DEFAULT_TOKENS = 48  # random ids, where nothing better is known
 DEFAULT_CHARACTERS = 96  # the default text ends at the last line break before this
 Controls = list[Callable[[], object]]  # what the sidebar draws, after the picture
@@ -64,7 +63,7 @@ def choose_view(controls: Controls, corner: DeltaGenerator) -> View:
         best = diagnostics.most_telling_head(cached_measures(source), terms)
     layer, head = choose_head(checkpoint, best, controls)
     dark = st.context.theme.type == "dark"
-    return View(checkpoint, source, name_tokens(checkpoint, trace), layer, head, dark, corner, tuple(controls))
+    return View(checkpoint, source, trace.names(checkpoint.vocab), layer, head, dark, corner, tuple(controls))
 
 
 def choose_checkpoint(controls: Controls) -> tuple[Checkpoint, Source]:
@@ -97,13 +96,6 @@ def choose_head(checkpoint: Checkpoint, best: tuple[int, int], controls: Control
     controls.append(lambda: pick(_("Layer"), layers, format_func="L{}".format, **layer.widget))
     controls.append(lambda: pick(_("Head"), heads, format_func="H{}".format, **head.widget))
     return layer.value, head.value
-
-
-def name_tokens(checkpoint: Checkpoint, trace: Trace) -> list[str]:
-    """Give memory and segment of the first batch entry in visible form; a frame is shown by its number."""
-    if checkpoint.vocab is None:
-        return [str(frame - trace.mem_len) for frame in range(trace.key_len)]
-    return [ZERO if i == NO_TOKEN else show_token(checkpoint.vocab.tokens[i]) for i in trace.tokens[0]]
 
 
 def choose_hidden(checkpoint: Checkpoint, source: Source, controls: Controls) -> Source:

@@ -13,7 +13,7 @@ from relxl.language import _
 from relxl.masking import RIGHT_RULE
 from relxl.relative import RelativePairs
 from relxl.split import LayerTerms, attention_terms, pairs_of
-from relxl.ui.chooser import default_text, name_tokens
+from relxl.ui.chooser import default_text
 from relxl.ui.library import BUNDLED
 from relxl.ui.view import Source, View, cached_checkpoint, cached_trace, source_of
 from relxl.vocab import show_token
@@ -103,7 +103,7 @@ def cached_derivation(start: Source, end: Source, head: int, longest: int) -> De
         steps=steps,
         tests=tuple(shift_test(step, mask, SHIFTS) for step, mask in zip(steps, masks, strict=True)),
         masks=masks,
-        tokens=(*[tokens] * TRAINED, tuple(name_tokens(last, trace)[-n_token:])),
+        tokens=(*[tokens] * TRAINED, tuple(trace.names(last.vocab)[-n_token:])),
         heads=heads,
         places=first.config.segment_len,
         bare=bare_change(first.config.d_model, n_token, FIRST_SHIFT),

@@ -15,7 +15,7 @@ from relxl.lesson import Setting, fill, one_of, whole
 from relxl.masking import DTYPES, FAULTS, ORDERS, MaskRule, read_fill
 from relxl.matrix_view import Grid
 from relxl.trace import run, split_memory
-from relxl.ui.chooser import default_text, name_tokens, text_key
+from relxl.ui.chooser import default_text, text_key
 from relxl.ui.library import BUNDLED
 from relxl.ui.loss import no_loss
 from relxl.ui.masking import base_rule, orders_of
@@ -153,7 +153,7 @@ def bundled_view(view: View, name: str) -> View:
     source = source._replace(ids=np.array(ids[-used:], np.int32).tobytes(), mem_len=mem_len)
     measures = cached_measures(source)
     layer, head = diagnostics.most_telling_head(measures, list(style.terms_of(config.positions)))
-    tokens = name_tokens(checkpoint, cached_trace(source))
+    tokens = cached_trace(source).names(vocab)
     return replace(view, checkpoint=checkpoint, source=source, tokens=tokens, layer=layer, head=head)
 
 

@@ -14,7 +14,7 @@ from relxl.figures import memory as figures
 from relxl.language import _
 from relxl.split import to_numpy
 from relxl.trace import NO_TOKEN, Trace
-from relxl.ui.chooser import name_tokens, text_key
+from relxl.ui.chooser import text_key
 from relxl.ui.show import code, show
 from relxl.ui.state import chips, chosen, keep
 from relxl.ui.texts import held_out_text
@@ -89,7 +89,7 @@ def find_seam(view: View) -> Seam:
         view.source.checkpoint, ids.astype(np.int32).tobytes(), n_segments - 1 - back, segment_len, view.mem_len
     )
     trace = cached_segment(part)
-    return Seam(part, trace, trace.mem_len, 0, name_tokens(view.checkpoint, trace), True, n_segments)
+    return Seam(part, trace, trace.mem_len, 0, trace.names(view.checkpoint.vocab), True, n_segments)
 
 
 def whole_text(view: View) -> np.ndarray:

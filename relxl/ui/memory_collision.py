@@ -11,7 +11,7 @@ from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.split import HeadTerms
 from relxl.trace import Trace, run, split_memory
-from relxl.ui.chooser import default_text, name_tokens, text_key
+from relxl.ui.chooser import default_text, text_key
 from relxl.ui.library import BUNDLED
 from relxl.ui.matrix import matrix_view
 from relxl.ui.memory import Part, ids_of
@@ -34,7 +34,7 @@ def collision(view: View) -> None:
     checkpoint = cached_checkpoint(source.checkpoint)
     st.markdown("##### " + _("The same text under absolute positions: two segments collide"))
     head = min(view.head, checkpoint.config.n_head - 1)
-    terms, tokens = cached_terms(source, 0, head).head(head), name_tokens(checkpoint, trace)
+    terms, tokens = cached_terms(source, 0, head).head(head), trace.names(checkpoint.vocab)
     position = position_terms(terms)
     pairs = diagnostics.colliding_keys(places_of(trace), trace.mem_len)
     text = collision_sentence(trace, tokens, position, pairs, head)

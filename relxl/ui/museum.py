@@ -15,8 +15,7 @@ from relxl.matrix_view.panel import shared_limit
 from relxl.museum import EXHIBITS, GROUPS, Exhibit, Scene, lacking, of_class, scene_of
 from relxl.museum.measures import SHARES
 from relxl.museum.scene import MEMORY, QUERIES
-from relxl.trace import NO_TOKEN
-from relxl.ui.chooser import ZERO
+from relxl.trace import NO_TOKEN, ZERO
 from relxl.ui.frame import all_pages
 from relxl.ui.lesson_view import STAND_IN, bundled_view, label_of
 from relxl.ui.library import BUNDLED

@@ -31,8 +31,7 @@ from relxl.ui.memory_collision import absolute_source
 from relxl.ui.relative_absolute import kind_names
 from relxl.ui.show import plain, show
 from relxl.ui.state import keep
-from relxl.ui.view import Source, View, cached_checkpoint, cached_terms, source_of
-from relxl.vocab import show_token
+from relxl.ui.view import Source, View, cached_checkpoint, cached_terms, cached_trace, source_of
 
 LENGTHS = (32, 64, 128, 256)
 STEPS = (100, 200, 400, 800)
@@ -125,8 +124,7 @@ def side_by_side(view: View) -> None:
         looks = style.terms_of(positions.config.positions)
         scale = Scale("diverging", shared_limit(list(shown.terms.values()), shown.mask), _("score"))
         panels += [Panel(f"{kind}: ({looks[name].letter}) {name}", shown.terms[name], scale) for name in looks]
-    ids = np.frombuffer(pair[1].ids, np.int32).tolist()
-    tokens = [show_token(absolute.vocab.tokens[i]) for i in ids]
+    tokens = cached_trace(pair[1]).names(absolute.vocab)
     text = terms_sentence(terms, f"L{layer}H{head}")
     grid = Grid(tuple(panels), terms[0].mask, tuple(tokens), 4, plain(text))
     matrix_view(grid, key="both", dark=view.dark)
