@@ -7,7 +7,6 @@ ends with the same table. Imports torch when it runs.
 import argparse
 import hashlib
 import json
-import platform
 import shlex
 import sys
 import time
@@ -89,13 +88,10 @@ HOW = (
 
 def describe_sweep(settings, paths: list[Path], lengths: list[int], seeds: list[int]) -> dict:
     """Say all that the rows depend on: settings, texts, versions."""
-    import torch
-
-    import relxl
+    from relxl.training import versions
 
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
-    versions = {"relxl": relxl.__version__, "torch": torch.__version__, "python": platform.python_version()}
-    return {"settings": asdict(settings), "texts": digests, "lengths": lengths, "seeds": seeds, "versions": versions}
+    return {"settings": asdict(settings), "texts": digests, "lengths": lengths, "seeds": seeds, "versions": versions()}
 
 
 def read_journal(path: Path, how: dict) -> tuple[dict[str, dict[str, list]], float]:

@@ -50,11 +50,16 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     write_atomic(path, writers[path.suffix](arrays))
 
 
+def safe_cell(value: object) -> object:
+    """Keep a spreadsheet from running a cell."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+
 def csv_text(terms: HeadTerms, tokens: list[str]) -> str:
     """Write every cell of a head as one CSV line: place, tokens, distance, visible, terms, sum, probability."""
     mem_len = len(tokens) - terms.mask.shape[0]
     columns = terms.terms | {"sum": terms.logits, "probability": terms.probs}
-    safe = [f"'{token}" if token.startswith(FORMULA_STARTS) else token for token in tokens]
+    safe = list(map(safe_cell, tokens))
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["query", "key", "query_token", "key_token", "distance", "visible", *columns])

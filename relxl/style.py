@@ -172,3 +172,13 @@ def number(value: float) -> str:
 def percent(share: float) -> str:
     """Show a share as a whole percentage with a proper minus; one without a value as a dash."""
     return "–" if share != share else f"{round(100 * share)} %".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Show a difference with its sign, three places, a proper minus and no negative zero."""
+    return f"{value + 0.0:+.3f}".replace("-", "−")
+
+
+def milliseconds(ms: float) -> str:
+    """Show a time with three significant digits, in seconds from one on."""
+    return f"{number(ms / 1000)} s" if ms >= 1000 else f"{number(ms)} ms"

@@ -216,6 +216,11 @@ def load_state(path: Path, config: ModelConfig, train: TrainConfig, device: str 
     return state, facts["extra"]
 
 
+def versions() -> dict[str, str]:
+    """Name the versions that numbers may depend on."""
+    return {"relxl": relxl.__version__, "torch": torch.__version__, "python": platform.python_version()}
+
+
 def describe_run(
     state: TrainState,
     train: TrainConfig,
@@ -247,11 +252,7 @@ def describe_run(
         "command": command,
         "seed": train.seed,
         "train": asdict(train),
-        "versions": {
-            "relxl": relxl.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "loss_curve": {
             "unit": "nats per token",
             "train": [round(loss, 4) for loss in state.losses],

@@ -116,7 +116,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
     "cli_doctor": {"cli_open", "doctor", "export", "files", "trace"},
     "cli_open": {"canonical", "census", "checkpoint", "containers", "export", "trace"},
     "sweeps": {"files"},
-    "cli_relative_absolute": {"experiments", "files", "sweeps"},
+    "cli_relative_absolute": {"experiments", "files", "sweeps", "training"},
     "cli_sweep": {"cli_relative_absolute", "experiments", "sweeps"},
     "cli_bench": {"bench"},
     "cli": {"checkpoint", "cli_bench", "cli_doctor", "cli_open", "cli_sweep", "config", "training", "vocab"},

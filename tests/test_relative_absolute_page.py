@@ -10,7 +10,7 @@ import pytest
 from relxl.diagnostics.relative_absolute import gap_curve, opens_at, rows_where, seed_curve, whole_segments
 from relxl.experiments.relative_absolute import SweepSettings
 from relxl.figures.relative_absolute import gap_figure, kinds_figure
-from relxl.style import percent
+from relxl.style import percent, signed
 from relxl.ui import relative_absolute as sections
 from relxl.ui.relative_absolute_live import draw_rerun, rerun_work
 from tests.test_pages import control, healthy, matrices, open_app
@@ -97,13 +97,13 @@ def test_the_sentences_are_those_of_the_recorded_table(text, memory, times):
     }
     best = min(("learned", "sinusoid"), key=lambda kind: losses[kind, 512])
     for length in (32, 512):
-        assert sections.signed(losses["absolute", length] - losses[best, length]) in words(app)
+        assert signed(losses["absolute", length] - losses[best, length]) in words(app)
     changes = [
         rows["loss"][(rows["segment_len"] == 64) & (rows["eval_len"] == n) & (rows["begin"] == 0) & (rows["end"] == n)
                      & (rows["positions"] == "absolute")].mean()
         for n in (64, 512)
     ]  # fmt: skip
-    assert sections.signed(changes[1] - changes[0]) in words(app)
+    assert signed(changes[1] - changes[0]) in words(app)
 
 
 def test_perplexity_can_be_shown():

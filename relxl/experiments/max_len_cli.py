@@ -3,7 +3,6 @@
 import argparse
 import hashlib
 import json
-import platform
 import shlex
 import sys
 import time
@@ -132,11 +131,10 @@ def named(checkpoint, rows: list[dict]) -> list[dict]:
 
 def describe_sweep(options, text: str, checkpoints: list, shape, lead: int, seconds: float) -> dict:
     """Put down how the rows came about: command, text, characters, checkpoints, versions."""
-    import torch
 
-    import relxl
     from relxl.experiments.max_len_losses import BLOCK_LEN
     from relxl.experiments.max_len_variants import VARIANTS
+    from relxl.training import versions
 
     streams, length = shape[0], shape[1] - 1
     return {
@@ -152,11 +150,7 @@ def describe_sweep(options, text: str, checkpoints: list, shape, lead: int, seco
             "loss minus that of the checkpoint as trained, at its own segment and memory, on the same characters"
         ),
         "variants": VARIANTS,
-        "versions": {
-            "relxl": relxl.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "minutes": round(seconds / 60, 1),
         "small_settings": SMALL,
     }

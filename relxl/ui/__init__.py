@@ -9,6 +9,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
     speak.py        the language of a session, and how what runs later keeps it
     view.py         what a page looks at, and the caches behind it
     matrix.py       the matrix view, mounted
+    recorded.py     records that commands wrote and that lie beside the app
     texts.py        the text that a checkpoint was trained on, where it lies in the folder data
     show.py         figures with their table twin, the proof badge, text from outside
     jobs.py         long work: its button, progress, cancel, and the result that is kept

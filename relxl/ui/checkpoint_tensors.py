@@ -10,7 +10,7 @@ from torch import Tensor
 from relxl import style
 from relxl.census import census as take_census
 from relxl.checkpoint import Checkpoint
-from relxl.export import FORMULA_STARTS
+from relxl.export import safe_cell
 from relxl.figures import checkpoint as figures
 from relxl.figures.shift import grouped
 from relxl.language import _
@@ -100,9 +100,7 @@ def csv_bytes(rows: list[dict]) -> bytes:
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        name = row["name"]
-        safe = f"'{name}" if name.startswith(FORMULA_STARTS) else name
-        writer.writerow(row | {"name": safe, "shape": "x".join(map(str, row["shape"]))})
+        writer.writerow(row | {"name": safe_cell(row["name"]), "shape": "x".join(map(str, row["shape"]))})
     return buffer.getvalue().encode("utf-8-sig")
 
 

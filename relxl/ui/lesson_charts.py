@@ -21,11 +21,12 @@ from relxl.lesson import number, one_of, whole
 from relxl.reading import Reading, can_flip
 from relxl.ui import distance, init_scale, mask_leaks, memory, relative_absolute
 from relxl.ui.doctor import cached_checks, is_noise
-from relxl.ui.lesson_view import HEAD, Cells, Chart, Entry, Settings, cached_losses
+from relxl.ui.lesson_view import HEAD, Cells, Chart, Entry, Settings
 from relxl.ui.library import BUNDLED
-from relxl.ui.loss import cached_reading_loss
+from relxl.ui.loss import cached_memory_losses, cached_reading_loss
 from relxl.ui.max_len_table import cached_use, untrained_sentence
 from relxl.ui.memory_losses import saved_sentence
+from relxl.ui.recorded import read_record
 from relxl.ui.shift_cost import method_names, shape_text
 from relxl.ui.show import plain
 from relxl.ui.view import FILLS, View
@@ -102,7 +103,7 @@ def leaky(view: View, settings: Settings) -> Chart | str:
     file = BUNDLED / mask_leaks.LEAKY / "training.json"
     if not file.exists():
         return _("The recorded training is not here.")
-    training = mask_leaks.recorded_training(str(file), file.stat().st_mtime_ns)
+    training = read_record(file)
     curve = training["loss_curve"]
     loss = np.array(curve["train"], np.float32)
     every = slice(None, None, max(len(loss) // 300, 1))
@@ -174,7 +175,7 @@ def seam(view: View, settings: Settings) -> Chart:
 
 def saving(view: View, settings: Settings) -> Chart | str:
     """Draw the loss on every token of the segment, with its memory and without."""
-    with_memory, without = cached_losses(view.source)
+    with_memory, without = cached_memory_losses(view.source)
     if not len(with_memory):
         return _("One token has no next one to predict: give a longer text.")
     tokens = view.tokens[view.mem_len :][: len(with_memory)]
@@ -186,10 +187,9 @@ def saving(view: View, settings: Settings) -> Chart | str:
 
 def gap(view: View, settings: Settings) -> Chart | str:
     """Draw what relative positions gained in the recorded trainings."""
-    if not relative_absolute.RECORDED.is_file():
+    table = relative_absolute.recorded_table()
+    if table is None:
         return _("The recorded result is not here yet.")
-    file = relative_absolute.RECORDED
-    table = relative_absolute.read_table(str(file), file.stat().st_mtime_ns)
     result = relative_absolute.Result(table, "tinyshakespeare", 0, int(str(settings.get("rk", 1))), "loss")
     names = relative_absolute.kind_names()
     curves = {names[kind]: curve for kind, curve in result.gaps.items()}

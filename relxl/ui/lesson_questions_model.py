@@ -11,7 +11,8 @@ from relxl.shift import SHIFTS, foreign_cells, pair_map
 from relxl.ui import memory
 from relxl.ui.lesson_asking import Question, best_head, compared, listed, pick
 from relxl.ui.lesson_charts import all_findings, measured_init, reading_losses, reading_names, sizes_of
-from relxl.ui.lesson_view import Settings, cached_losses
+from relxl.ui.lesson_view import Settings
+from relxl.ui.loss import cached_memory_losses
 from relxl.ui.shift_cost import size
 from relxl.ui.shift_words import names as shift_names
 from relxl.ui.show import code
@@ -109,7 +110,7 @@ def map_key(name: str, query_len: int, mem_len: int) -> tuple:
 
 def memory_cut(view: View, settings: Settings) -> Question | str:
     """Ask what becomes of the loss on the segment without its memory."""
-    with_memory, without = cached_losses(view.source)
+    with_memory, without = cached_memory_losses(view.source)
     if not len(with_memory):
         return _("One token has no next one to predict: give a longer text.")
     because = _("Loss on the {n} tokens of the segment with memory: {a:.3f} nats per token; without: **{b:.3f}**.")

@@ -5,23 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 
 from relxl import diagnostics, style
 from relxl.checkpoint import list_checkpoints
-from relxl.experiments.memory import token_losses
 from relxl.language import _
 from relxl.lesson import Setting, fill, one_of, whole
 from relxl.masking import DTYPES, FAULTS, ORDERS, MaskRule, read_fill
 from relxl.matrix_view import Grid
-from relxl.trace import run, split_memory
+from relxl.trace import split_memory
 from relxl.ui.chooser import default_text, text_key
 from relxl.ui.library import BUNDLED
 from relxl.ui.loss import no_loss
 from relxl.ui.masking import base_rule, orders_of
-from relxl.ui.memory import Part, ids_of
 from relxl.ui.state import chosen
-from relxl.ui.view import Source, View, cached_checkpoint, cached_measures, cached_trace, source_of
+from relxl.ui.view import View, cached_checkpoint, cached_measures, cached_trace, source_of
 
 Settings = Mapping[str, object]
 FEWEST = 6  # tokens of a segment in which a lesson has something to show
@@ -168,15 +165,6 @@ def suited(view: View, needs: tuple[str, ...]) -> tuple[View | None, str]:
         return None, words.format(what=needs_words()[need])
     words = _("This step needs {what}, which is not on screen: showing {name}.")
     return other, words.format(what=needs_words()[need], name=other.checkpoint.name)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def cached_losses(source: Source) -> tuple[np.ndarray, np.ndarray]:
-    """Give the loss on the token after every query, with the memory of the run and without: [query] each."""
-    trace, ids = cached_trace(source), ids_of(Part(source, source.ids))
-    targets = ids[source.mem_len + 1 :][None]
-    alone = run(trace.model, ids[None, source.mem_len :], 0)
-    return token_losses(trace, targets)[0], token_losses(alone, targets)[0]
 
 
 def label_of(view: View) -> str:

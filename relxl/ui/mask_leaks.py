@@ -1,8 +1,6 @@
 """What leaks, on the page "Masking": row by row, head by head, output by output, and in a recorded training."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -28,6 +26,7 @@ from relxl.ui.library import BUNDLED
 from relxl.ui.loss import no_loss
 from relxl.ui.masking import fault_names, leak_sentence
 from relxl.ui.matrix import matrix_view
+from relxl.ui.recorded import read_record
 from relxl.ui.show import plain, show
 from relxl.ui.speak import fragment
 from relxl.ui.view import FILLS, Source, View, cached_trace, last_tokens
@@ -204,7 +203,7 @@ def recorded() -> None:
     file = BUNDLED / LEAKY / "training.json"
     if not file.exists():
         return
-    training = recorded_training(str(file), file.stat().st_mtime_ns)
+    training = read_record(file)
     curve, validation = training["loss_curve"], training["validation"]
     st.markdown("##### " + _("What training makes of a leak"))
     words = _(
@@ -222,11 +221,6 @@ def recorded() -> None:
     show(figure, key="leaky", alt=words, table=lambda: {"step": steps, "loss": loss})
     st.caption(_("Choose {name} in the sidebar to look at its heads. Made by:").format(name=f"`{LEAKY}`"))
     st.code(training["command"], language="sh", wrap_lines=True)
-
-
-@st.cache_data(max_entries=2, show_spinner=False)
-def recorded_training(file: str, changed: int) -> dict:
-    return json.loads(Path(file).read_text(encoding="utf-8"))
 
 
 def how() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
-import torch
 
 from relxl.config import ModelConfig, Sizes
 from relxl.experiments.max_len import known_reach
@@ -21,14 +20,14 @@ from relxl.figures.max_len import Series
 from relxl.figures.shift import grouped
 from relxl.jobs import Progress
 from relxl.language import _
-from relxl.training import split_tokens
 from relxl.ui.jobs import show_job
 from relxl.ui.library import BUNDLED, ROOT
 from relxl.ui.loss import no_loss
+from relxl.ui.recorded import read_record
 from relxl.ui.show import escape, plain, show
 from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
-from relxl.ui.texts import training_file
+from relxl.ui.texts import held_out_tokens, training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
 RECORDED = ROOT / "data" / "max_len.csv"
@@ -75,11 +74,6 @@ def read_rows(file: str, changed: int) -> list[dict]:
     ]
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
-def read_how(file: str, changed: int) -> dict:
-    return json.loads(Path(file).read_text(encoding="utf-8"))
-
-
 @st.cache_data(max_entries=16, show_spinner=False)
 def trained_with(name: str) -> dict[str, int]:
     """Give the training's own segment and memory of a bundled checkpoint; nothing where it is not there."""
@@ -92,8 +86,7 @@ def trained_with(name: str) -> dict[str, int]:
 def draw_recorded(name: str, dark: bool) -> None:
     """Draw the recorded result; its controls redraw this section alone."""
     rows = read_rows(str(RECORDED), RECORDED.stat().st_mtime_ns)
-    beside = RECORDED.with_suffix(".json")
-    how = read_how(str(beside), beside.stat().st_mtime_ns)
+    how = read_record(RECORDED.with_suffix(".json"))
     models = sorted({row["checkpoint"] for row in rows}, key=[row["checkpoint"] for row in rows].index)
     first, second, third = st.columns([3, 2, 2])
     model = keep("xc", ALL, [ALL, *models])
@@ -295,8 +288,7 @@ def measure_work(
     """Measure every variant at every length; the result is the cells so far."""
     checkpoint = cached_checkpoint(source)
     config = checkpoint.config
-    ids = checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids
-    tokens = spread_streams(split_tokens(torch.tensor(ids))[1], characters)
+    tokens = spread_streams(held_out_tokens(checkpoint, file), characters)
     cells: tuple[LengthLoss, ...] = ()
     for done, cell in length_losses(checkpoint.model, tokens, lengths, [config.mem_len], variants):
         cells += (cell,) if cell else ()

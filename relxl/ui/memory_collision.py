@@ -5,16 +5,15 @@ import streamlit as st
 
 from relxl import diagnostics, style
 from relxl.checkpoint import list_checkpoints
-from relxl.experiments.memory import token_losses
 from relxl.language import _
 from relxl.matrix_view import Grid, Panel, Scale
 from relxl.matrix_view.panel import shared_limit
 from relxl.split import HeadTerms
-from relxl.trace import Trace, run, split_memory
+from relxl.trace import Trace, split_memory
 from relxl.ui.chooser import default_text, text_key
 from relxl.ui.library import BUNDLED
+from relxl.ui.loss import cached_memory_losses
 from relxl.ui.matrix import matrix_view
-from relxl.ui.memory import Part, ids_of
 from relxl.ui.show import code, plain
 from relxl.ui.state import chosen
 from relxl.ui.view import Source, View, cached_checkpoint, cached_terms, cached_trace, source_of
@@ -130,26 +129,15 @@ def pair_table(tokens: list[str], place: np.ndarray, position: np.ndarray, pairs
     }
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def cached_losses(source: Source) -> tuple[float, float]:
-    """Give the absolute model's mean loss on the segment, with memory and without; NaN for a single token."""
-    trace, ids = cached_trace(source), ids_of(Part(source, source.ids))
-    targets = ids[trace.mem_len + 1 :][None]
-    if not targets.numel():
-        return float("nan"), float("nan")
-    alone = run(trace.model, ids[None, trace.mem_len :], 0)
-    return float(token_losses(trace, targets).mean()), float(token_losses(alone, targets).mean())
-
-
 def loss_sentence(source: Source) -> str:
     """Say what the collision costs; markdown."""
-    with_memory, without = cached_losses(source)
-    if np.isnan(with_memory):
+    with_memory, without = cached_memory_losses(source)
+    if not len(with_memory):
         return ""
     text = _(
         "On this segment the absolute model has a loss of {without:.3f} nats per token without memory and "
         "**{with_memory:.3f}** with it."
-    ).format(without=without, with_memory=with_memory)
+    ).format(without=without.mean(), with_memory=with_memory.mean())
     if source.name == ABSOLUTE:
         text += " " + _(
             "It was trained without: trained with one, it still stood at 2.48 where the relative models had passed 1.7 "

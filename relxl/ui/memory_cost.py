@@ -1,13 +1,11 @@
 """The section of the page "Memory" about time: a token with memory against one whose window is recomputed."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
-import torch
 
 from relxl.experiments.memory import SURE
 from relxl.experiments.recurrence import (
@@ -22,16 +20,16 @@ from relxl.figures.memory_cost import Ratios, speedup_figure, ways_figure
 from relxl.figures.shift import grouped
 from relxl.jobs import Progress
 from relxl.language import _
-from relxl.style import number
-from relxl.training import split_tokens
+from relxl.style import milliseconds, number
 from relxl.ui.jobs import show_job
 from relxl.ui.library import ROOT
 from relxl.ui.loss import no_loss
 from relxl.ui.memory import Part, ids_of, whole_text
+from relxl.ui.recorded import read_record
 from relxl.ui.show import escape, show
 from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
-from relxl.ui.texts import training_file
+from relxl.ui.texts import held_out_tokens, training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
 RECORDED = ROOT / "data" / "memory_cost.json"
@@ -53,15 +51,10 @@ def section(view: View) -> None:
     offer(view)
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
-def read_recorded(file: str, changed: int) -> dict:
-    return json.loads(Path(file).read_text(encoding="utf-8"))
-
-
 @fragment
 def draw_recorded(name: str, dark: bool) -> None:
     """Draw the recorded speed-up of all checkpoints, and say what it is for the chosen one, else for the first."""
-    result = read_recorded(str(RECORDED), RECORDED.stat().st_mtime_ns)
+    result = read_record(RECORDED)
     models = dict.fromkeys(row["checkpoint"] for row in result["rows"])
     of = {model: [row for row in result["rows"] if row["checkpoint"] == model] for model in models}
     rows = of.get(name) or next(iter(of.values()))
@@ -166,10 +159,6 @@ def times(value: float) -> str:
     return grouped(round(value)) if value >= 100 else number(value)
 
 
-def milliseconds(ms: float) -> str:
-    return f"{number(ms / 1000)} s" if ms >= 1000 else f"{number(ms)} ms"
-
-
 # Live ----------------------------------------------------------------------------------------------------------------
 
 
@@ -204,10 +193,7 @@ def cost_work(
 ) -> Iterator[Progress]:
     """Measure one context; the result is what was measured so far, and the multiplications of a token for each way."""
     checkpoint = cached_checkpoint(source)
-    if file is None:
-        tokens = ids_of(Part(source, ids))
-    else:
-        tokens = split_tokens(torch.tensor(checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids))[1]
+    tokens = ids_of(Part(source, ids)) if file is None else held_out_tokens(checkpoint, file)
     counted = counted_cost(checkpoint.model, context, segment_len)
     result = None
     for done, measured in measure_recurrence(checkpoint.model, tokens[None], context, segment_len, rounds):

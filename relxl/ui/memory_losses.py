@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import streamlit as st
-import torch
 
 from relxl.experiments.max_len import known_reach
 from relxl.experiments.max_len_losses import LengthLoss, loss_rows, loss_table, spread_streams
@@ -17,15 +16,15 @@ from relxl.figures.max_len import Series
 from relxl.figures.shift import grouped
 from relxl.jobs import Progress
 from relxl.language import _
+from relxl.style import signed
 from relxl.trace import run
-from relxl.training import split_tokens
 from relxl.ui.jobs import show_job
 from relxl.ui.loss import no_loss
 from relxl.ui.memory import Part, Seam, cached_segment, ids_of, whole_text
 from relxl.ui.show import show
 from relxl.ui.speak import fragment
 from relxl.ui.state import keep, write_link
-from relxl.ui.texts import training_file
+from relxl.ui.texts import held_out_tokens, training_file
 from relxl.ui.view import Source, View, cached_checkpoint
 
 SEGMENTS = (16, 32, 64)  # beside the model's own: memory many times the segment
@@ -75,10 +74,6 @@ def saved_sentence(with_memory: np.ndarray, without: np.ndarray) -> str:
         first, last = (signed(part.mean() if gain >= 0 else -part.mean()) for part in (saved[:NEAR], saved[-NEAR:]))
         text += " " + ends.format(n=NEAR, first=first, last=last)
     return text
-
-
-def signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
 
 
 # How much memory is enough -------------------------------------------------------------------------------------------
@@ -133,8 +128,7 @@ def measure_work(
     if file is None:
         tokens = ids_of(Part(source, ids))[None]
     else:
-        text = checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids
-        tokens = spread_streams(split_tokens(torch.tensor(text))[1], n_tokens)
+        tokens = spread_streams(held_out_tokens(checkpoint, file), n_tokens)
     rows: tuple[LengthLoss, ...] = ()
     for done, row in loss_by_memory(checkpoint.model, tokens, lengths, segment_len):
         rows += (row,) if row else ()

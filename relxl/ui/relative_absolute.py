@@ -1,7 +1,6 @@
 """The recorded result of the page "Relative vs absolute": what relative positions gain, over length, and where."""
 
 import csv
-import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,16 +10,18 @@ import streamlit as st
 from relxl.config import POSITIONS
 from relxl.diagnostics import relative_absolute as diagnostics
 from relxl.diagnostics.relative_absolute import SeedCurve, Table
+from relxl.experiments.relative_absolute import TIMES
 from relxl.figures import relative_absolute as figures
 from relxl.figures.shift import grouped
 from relxl.language import _
+from relxl.style import signed
 from relxl.ui.library import ROOT
+from relxl.ui.recorded import read_record
 from relxl.ui.show import escape, show
 from relxl.ui.state import Kept, chips, keep
 
 RECORDED = ROOT / "data" / "relative_vs_absolute.csv"
 COMMAND = " ".join(("python", "-m", "relxl", "sweep", "relative-vs-absolute", "--out", "data/relative_vs_absolute.csv"))
-TIMES = (1, 2, 4, 8)
 RELATIVE = ("learned", "sinusoid")
 CLAIMED, SHORT = 256, 50  # tokens: the article's section 4.6 says that the gap opens above, and what happens below
 
@@ -37,11 +38,6 @@ def read_table(file: str, changed: int) -> dict[str, np.ndarray]:
     columns = {name: np.array([row[name] or "nan" for row in rows]) for name in rows[0]}
     numbers = [name for name in columns if name not in ("text", "positions")]
     return columns | {name: columns[name].astype(np.float64) for name in numbers}
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def read_how(file: str, changed: int) -> dict:
-    return json.loads(Path(file).read_text(encoding="utf-8"))
 
 
 def presets() -> None:
@@ -82,12 +78,15 @@ class Result(NamedTuple):
         return {kind: diagnostics.gap_curve(self.whole, kind, "segment_len") for kind in RELATIVE}
 
 
+def recorded_table() -> dict[str, np.ndarray] | None:
+    """Give the recorded table, or None where it is not there."""
+    return read_table(str(RECORDED), RECORDED.stat().st_mtime_ns) if RECORDED.is_file() else None
+
+
 def recorded() -> Result | None:
     """Give the recorded result as the controls ask for it, or None where it is not there."""
-    if not RECORDED.is_file():
-        return None
-    table = read_table(str(RECORDED), RECORDED.stat().st_mtime_ns)
-    return Result(table, *(control.value for control in kept(table)))
+    table = recorded_table()
+    return None if table is None else Result(table, *(control.value for control in kept(table)))
 
 
 def kept(table: Table) -> tuple[Kept, Kept, Kept, Kept]:
@@ -180,10 +179,6 @@ def finding(result: Result) -> str:
     return text + (" " + _("That is {verdicts}.").format(verdicts=_("; ").join(verdicts)) if verdicts else "")
 
 
-def signed(value: float) -> str:
-    return f"{value + 0.0:+.3f}".replace("-", "−")
-
-
 def lengths(result: Result, dark: bool) -> None:
     """Draw, for one training length, the loss over the length that is read, and over the position in a segment."""
     rows = result.rows
@@ -233,7 +228,7 @@ def longer_sentence(curves: dict[str, SeedCurve], trained: int) -> str:
 
 def how_made() -> None:
     """Say how the recorded numbers came about, with the command and the file."""
-    how = read_how(str(RECORDED.with_suffix(".json")), RECORDED.stat().st_mtime_ns)
+    how = read_record(RECORDED.with_suffix(".json"))
     settings = how["settings"]
     words = _(
         "{n} trainings: {n_layer} layers × {n_head} heads, d_model {d_model}, {steps} steps of {step_tokens} "

@@ -10,7 +10,7 @@ from relxl.experiments import cost
 from relxl.figures.shift import HeldRow, cost_figure, grouped, held_html
 from relxl.jobs import Progress
 from relxl.language import _
-from relxl.style import number
+from relxl.style import milliseconds, number
 from relxl.ui.jobs import show_job
 from relxl.ui.show import escape, show
 from relxl.ui.speak import fragment
@@ -157,9 +157,9 @@ def compare(rows: Sequence[cost.Row]) -> str:
         "same: largest difference {difference} in scores up to {largest}."
     ).format(
         length=max(both),
-        slow_time=duration(slow.ms),
+        slow_time=milliseconds(slow.ms),
         slow_size=size(slow.bytes_measured),
-        fast_time=duration(fast.ms),
+        fast_time=milliseconds(fast.ms),
         fast_size=size(fast.bytes_measured),
         faster=number(slow.ms / fast.ms),
         smaller=number(slow.bytes_measured / fast.bytes_measured),
@@ -170,10 +170,6 @@ def compare(rows: Sequence[cost.Row]) -> str:
 
 def shape_text(shape: tuple[int, ...]) -> str:
     return f"[{' '.join(map(str, shape))}]"
-
-
-def duration(ms: float) -> str:
-    return f"{number(ms / 1000)} s" if ms >= 1000 else f"{number(ms)} ms"
 
 
 def size(count: int) -> str:

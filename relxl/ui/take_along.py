@@ -12,7 +12,7 @@ import streamlit as st
 
 import relxl
 from relxl.checkpoint import Checkpoint
-from relxl.export import FORMULA_STARTS
+from relxl.export import safe_cell
 from relxl.language import LANGUAGE, _
 from relxl.ui.shown import Shown, on_page
 from relxl.ui.speak import fragment, speaking
@@ -76,11 +76,6 @@ def tables_zip(shown: dict[str, Shown]) -> bytes:
             archive.writestr(f"{name}.parquet", data.getvalue())
             archive.writestr(f"{name}.csv", table.map(safe_cell).to_csv(index=False).encode("utf-8-sig"))
     return buffer.getvalue()
-
-
-def safe_cell(value: object) -> object:
-    """Keep a spreadsheet from running a cell."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 @fragment

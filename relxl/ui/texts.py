@@ -4,8 +4,11 @@ import math
 from pathlib import Path
 
 import streamlit as st
+import torch
+from torch import Tensor
 
 from relxl.checkpoint import Checkpoint
+from relxl.training import split_tokens
 from relxl.ui.library import ROOT
 
 LONG_TEXT = 1024  # characters of a preset that is longer than any training
@@ -15,6 +18,11 @@ def training_file(checkpoint: Checkpoint) -> Path | None:
     """Give the file of the text; None where the checkpoint names none, or one that is not in the folder data."""
     files = {file.name: file for file in (ROOT / "data").glob("*.txt")}
     return files.get(checkpoint.training.get("text", {}).get("name"))
+
+
+def held_out_tokens(checkpoint: Checkpoint, file: Path) -> Tensor:
+    """Give the ids of the validation part of a text: [token]."""
+    return split_tokens(torch.tensor(checkpoint.vocab.encode(file.read_text(encoding="utf-8")).ids))[1]
 
 
 def held_out_text(checkpoint: Checkpoint, length: int = LONG_TEXT) -> str:
