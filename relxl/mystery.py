@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from relxl.checkpoint import Checkpoint
+from relxl.model import INIT_STD
 from relxl.training import sample_losses
 
 FIRST_SEED, LAST_SEED = 1, 995
@@ -23,7 +24,7 @@ OPTIONS = 6
 HEALTHY = "none"
 BASES = ("shakespeare-learned", "shakespeare-sinusoid")
 TOLD = ("text", "train", "validation", "sample")
-SHORT, CLAMP, FIRST_UNTRAINED, INITIAL_STD = 32, 8, 24, 0.02
+SHORT, CLAMP, FIRST_UNTRAINED = 32, 8, 24
 
 Tensors = dict[str, Tensor]
 
@@ -45,7 +46,7 @@ class Patient:
     def noise(self, x: Tensor) -> Tensor:
         """Draw what a tensor was before any training."""
         generator = torch.Generator().manual_seed(self.dice.randrange(1 << 30))
-        return torch.randn(x.shape, generator=generator) * INITIAL_STD
+        return torch.randn(x.shape, generator=generator) * INIT_STD
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
         "diagnostics",
         "doctor",
         "masking",
+        "model",
         "positions",
         "reading",
         "relative",
@@ -97,7 +98,7 @@ ALLOWED = {  # module (or package) of relxl -> the modules of relxl that it may 
         "split",
         "trace",
     },
-    "mystery": {"checkpoint", "training"},
+    "mystery": {"checkpoint", "model", "training"},
     "containers": {"files"},
     "notebook": {
         "canonical",

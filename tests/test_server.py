@@ -2,12 +2,8 @@
 
 import base64
 import http.client
-import os
 import re
 import socket
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager, suppress
@@ -18,36 +14,15 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from relxl.bench.chromium import serve
+from relxl.bench.chromium import running, serve
 from relxl.server import HEADERS, POLICY, hosts_of, is_demo
 from tests.conftest import ROOT
 
 
-@contextmanager
-def uvicorn(**environment):
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "asgi:app", "--port", str(port), "--log-level", "error"]
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stderr=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL)  # fmt: skip
-    try:
-        for _wait in range(600):
-            try:
-                urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                assert process.poll() is None
-                time.sleep(0.1)
-        yield f"http://localhost:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
 @pytest.fixture(scope="module")
 def hardened():
-    with uvicorn(RELXL_HOSTS="localhost", RELXL_DEMO="1") as address:
+    command = ["uvicorn", "asgi:app", "--log-level", "error", "--port"]
+    with running(command, ROOT, {"RELXL_HOSTS": "localhost", "RELXL_DEMO": "1"}) as address:
         yield address
 
 

@@ -1,7 +1,6 @@
 """A sweep that is killed goes on where it stopped, ends with the same table, and leaves no process."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,21 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from relxl import cli_relative_absolute
 from relxl.cli import main
 from tests.conftest import ROOT
+from tests.test_experiments_init import of_session, wait_until
 
 OPTIONS = ["--lengths", "16,32", "--seeds", "0", "--steps", "2", "--step-tokens", "64", "--scored", "96"]
-
-
-def children(pid):
-    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
-    return [int(child) for child in out.split()]
-
-
-def running(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "Z" not in subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
 
 
 def test_a_killed_sweep_resumes_and_ends_equal(tmp_path, monkeypatch):
@@ -35,20 +22,17 @@ def test_a_killed_sweep_resumes_and_ends_equal(tmp_path, monkeypatch):
     command = [sys.executable, "-m", "relxl", *options, str(tmp_path / "killed.csv"), "--workers", "1"]
     journal = tmp_path / "killed.csv.journal"
 
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True)
     while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
         assert process.poll() is None
         time.sleep(0.02)
-    workers = children(process.pid)
+    workers = of_session(process.pid) - {process.pid}
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = [json.loads(line)["run"] for line in journal.read_text().splitlines()[1:] if line.endswith("}")]
     assert 3 <= len(done) < 12 and not (tmp_path / "killed.csv").exists()
-    for _wait in range(200):
-        if not any(map(running, workers)):
-            break
-        time.sleep(0.1)
-    assert workers and not any(map(running, workers))
+    assert workers
+    wait_until(lambda: not of_session(process.pid))
 
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr

@@ -266,7 +266,8 @@ def test_the_language_comes_from_the_link_then_from_the_browser_then_it_is_engli
             "relxl.ui.state.st", SimpleNamespace(session_state=state, query_params=link, toast=reports.append)
         )
         monkeypatch.setattr("relxl.ui.speak.st", SimpleNamespace(context=SimpleNamespace(locale=locale)))
-        return settle_language().value, reports
+        settle_language()
+        return LANGUAGE.get(), reports
 
     token = LANGUAGE.set("en")
     assert spoken_by(None) == ("en", []) and spoken_by("fr-FR") == ("en", [])

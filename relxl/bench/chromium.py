@@ -1,5 +1,6 @@
 """A Streamlit server of our own on a free port, and a real Chromium to look at it; for benchmarks and browser tests."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -7,7 +8,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,18 +26,25 @@ START_SECONDS = 60
 
 @contextmanager
 def serve(script: Path, folder: Path) -> Iterator[str]:
-    """Run a Streamlit script from `folder` on a free port of this machine; give its address, and stop it at the end.
+    """Run a Streamlit script from `folder` on a free port of this machine; give its address, and stop it at the end."""
+    options = ["--server.headless=true", "--server.address=localhost", "--browser.gatherUsageStats=false"]
+    command = ["streamlit", "run", str(script), *options, "--server.fileWatcherType=none", "--server.port"]
+    with running(command, folder) as address:
+        yield address
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a module of Python that serves the app, the port as its last argument; give its address, stop it at the end.
 
     Raises RuntimeError with the end of the server's output when it does not come up.
     """
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    options = [f"--server.port={port}", "--server.headless=true", "--server.address=localhost"]
-    options += ["--browser.gatherUsageStats=false", "--server.fileWatcherType=none"]
+    command, environment = [sys.executable, "-m", *command, str(port)], os.environ | (environment or {})
     with tempfile.TemporaryFile() as log:
-        command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             wait_for(f"http://localhost:{port}/_stcore/health", process, log)
             yield f"http://localhost:{port}"

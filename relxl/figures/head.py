@@ -1,6 +1,6 @@
 """The panels of one head, for every renderer: its terms, their sum, its probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +23,13 @@ class SplitHead(Protocol):
     diagonal: bool
 
 
+def panel_order(looks: Iterable[str]) -> list[str]:
+    """Name the panels of a head in their order, row by row: half of its terms and "sum", the rest and "probability"."""
+    terms = list(looks)
+    half = len(terms) // 2
+    return [*terms[:half], "sum", *terms[half:], "probability"]
+
+
 def head_grid(
     terms: SplitHead, looks: Mapping[str, Term], tokens: Sequence[str], label: str, cell: tuple[int, int] | None
 ) -> Grid:
@@ -30,14 +37,13 @@ def head_grid(
     scores = Scale("diverging", shared_limit([*terms.terms.values(), terms.logits], terms.mask), _("score"))
     probs = Scale("sequential", shared_limit([terms.probs], terms.mask), _("probability"))
     panels = {name: term_panel(name, look, terms, scores) for name, look in looks.items()}
-    half = len(panels) // 2
-    terms_shown = list(panels.values())
-    total, attention = Panel(_("sum"), terms.logits, scores), Panel(_("probability"), terms.probs, probs)
+    panels["sum"] = Panel(_("sum"), terms.logits, scores)
+    panels["probability"] = Panel(_("probability"), terms.probs, probs)
     return Grid(
-        panels=(*terms_shown[:half], total, *terms_shown[half:], attention),
+        panels=tuple(panels[name] for name in panel_order(looks)),
         mask=terms.mask,
         tokens=tuple(tokens),
-        columns=half + 1,
+        columns=len(panels) // 2,
         label=label,
         pin=cell,
     )

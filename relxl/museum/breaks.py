@@ -9,11 +9,11 @@ from torch import Tensor
 from relxl.canonical import LearnedPositions, RelativeAttention
 from relxl.doctor.hypotheses import remapped
 from relxl.masking import MaskRule
+from relxl.model import INIT_STD
 from relxl.museum.scene import Change, Scene, hide_memory
 from relxl.positions import project_positions, sinusoid_rows
 from relxl.reading import Reading, reread_canonical
 
-INITIAL_STD = 0.02
 FAR = 1000  # tokens: where phases of half precision are looked at too
 
 
@@ -85,7 +85,7 @@ def redrawn(attn: RelativeAttention) -> RelativeAttention:
     generator = torch.Generator().manual_seed(0)
 
     def draw(x: Tensor) -> Tensor:
-        return torch.randn(x.shape, generator=generator).to(x) * INITIAL_STD
+        return torch.randn(x.shape, generator=generator).to(x) * INIT_STD
 
     linear = {name: replace(getattr(attn, name), weight=draw(getattr(attn, name).weight)) for name in ("w_q", "w_k")}
     return replace(attn, **linear)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from relxl import style
+from relxl.figures.head import panel_order
 from relxl.language import _
 from relxl.matrix_view import Grid
 from relxl.term_parts import code_line, term_parts
@@ -33,8 +34,7 @@ def set_off(grid: Grid, view: View, term: str) -> Grid:
     """Frame the panel of a term in the grid of the chosen head."""
     if term == NO_TERM:
         return grid
-    place, half = list(view.looks).index(term), len(view.looks) // 2
-    return replace(grid, chosen=(place + (place >= half),))  # the sum stands behind the first half
+    return replace(grid, chosen=(panel_order(view.looks).index(term),))
 
 
 def term_detail(view: View, term: str) -> None:

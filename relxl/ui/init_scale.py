@@ -24,6 +24,7 @@ from relxl.experiments.init_sweep import sweep_item, sweep_rows
 from relxl.experiments.init_training import halve_it, oscillation_score, train_scales
 from relxl.figures import init_scale as figures
 from relxl.figures.curves import losses_figure
+from relxl.figures.head import head_grid
 from relxl.jobs import Progress
 from relxl.language import _
 from relxl.split import HeadTerms
@@ -31,7 +32,6 @@ from relxl.training import split_tokens
 from relxl.ui.jobs import show_job
 from relxl.ui.library import ROOT
 from relxl.ui.matrix import matrix_view
-from relxl.ui.score_terms import head_grid
 from relxl.ui.show import plain, show
 from relxl.ui.state import chips, keep
 from relxl.ui.view import Source, View, cached_checkpoint

@@ -21,6 +21,21 @@ class Question:
     because: str
 
 
+def marked(option: str, right: bool, chosen: bool, answered: bool) -> tuple[str, str]:
+    """Give an option's label and icon: after an answer the right one is marked, and a wrong one that was chosen."""
+    if answered and right:
+        return f":green[{option}]", ":material/check_circle:"
+    if chosen:
+        return f":red[{option}]", ":material/cancel:"
+    return option, ":material/radio_button_unchecked:"
+
+
+def verdict(right: bool) -> str:
+    """Say whether an answer was right; markdown."""
+    word = _("Right.") if right else _("Not this one.")
+    return f":{'green' if right else 'red'}[**{word}**]"
+
+
 def pick(text: str, values: Iterable[float], right: float, because: str, say: Callable = str) -> Question:
     """Ask for a number: the right one among others, ascending, each label once."""
     labels = {say(value): value for value in (*values, right)}

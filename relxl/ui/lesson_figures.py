@@ -1,11 +1,13 @@
 """The figures of the lessons by their names: matrices and cells here, curves and bars in lesson_charts.py."""
 
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from relxl import style
 from relxl.experiments.max_len import CONVENTIONS, own_wall
+from relxl.figures.head import head_grid, panel_order
 from relxl.figures.shift import STYLE, Cell, stage_html
 from relxl.language import _
 from relxl.lesson import number, one_of, some_of, whole
@@ -23,7 +25,7 @@ from relxl.ui.masking import leak_sentence
 from relxl.ui.max_len import NO_WALL, Wall
 from relxl.ui.max_len_table import WALL_STYLE, index_table
 from relxl.ui.memory_collision import absolute_source
-from relxl.ui.score_terms import head_grid, where_it_looks
+from relxl.ui.score_terms import where_it_looks
 from relxl.ui.shift_tables import Look, legend, longest_label, scores_table, step_table
 from relxl.ui.show import plain
 from relxl.ui.view import View, cached_checkpoint
@@ -42,12 +44,13 @@ def terms(view: View, settings: Settings) -> Grid:
     key = int(np.nan_to_num(view.terms.probs[query]).argmax())
     label = f"{view.label}: {plain(where_it_looks(view, query))}"
     grid = head_grid(view.terms, view.looks, view.tokens, label, (query, key))
-    shown = settings.get("show", ())
-    names = [*view.looks, "sum", "probability"]
-    half = len(view.looks) // 2
-    order = [*names[:half], "sum", *names[half:-2], "probability"]
-    panels = tuple(panel for name, panel in zip(order, grid.panels, strict=True) if name in shown)
-    return replace(grid, panels=panels, columns=min(len(panels), 3)) if panels else grid
+    return kept_panels(grid, view.looks, settings.get("show", ())) or grid
+
+
+def kept_panels(grid: Grid, looks: Iterable[str], shown: Container[str]) -> Grid | None:
+    """Keep some panels of a head's grid; None where none of them is shown."""
+    panels = tuple(panel for name, panel in zip(panel_order(looks), grid.panels, strict=True) if name in shown)
+    return replace(grid, panels=panels, columns=min(len(panels), 3)) if panels else None
 
 
 def moved(view: View, settings: Settings) -> Grid | str:
@@ -155,11 +158,8 @@ def init(view: View, settings: Settings) -> Grid:
     """Show a head of a fresh layer of this model's size, drawn at a scale."""
     measured = measured_init(view, settings)
     tokens = [str(place) for place in range(len(measured.terms.mask))]
-    shown = settings.get("show", PANELS)
     grid = head_grid(measured.terms, style.RELATIVE_TERMS, tokens, plain(init_scale.finding(measured)), None)
-    order = (*PANELS[:2], "sum", *PANELS[2:4], "probability")
-    panels = tuple(panel for name, panel in zip(order, grid.panels, strict=True) if name in shown)
-    return replace(grid, panels=panels, columns=min(len(panels), 3))
+    return kept_panels(grid, style.RELATIVE_TERMS, settings.get("show", PANELS))
 
 
 FIGURES: dict[str, Entry] = {

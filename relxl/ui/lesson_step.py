@@ -10,7 +10,7 @@ from relxl.language import _
 from relxl.lesson import Block, Step, harmless
 from relxl.matrix_view import Grid
 from relxl.ui.frame import all_pages
-from relxl.ui.lesson_asking import Question
+from relxl.ui.lesson_asking import marked, verdict
 from relxl.ui.lesson_figures import FIGURES
 from relxl.ui.lesson_questions import asked
 from relxl.ui.lesson_view import HEAD, Cells, aimed, label_of, suited
@@ -102,35 +102,20 @@ def question(view: View, block: Block, where: tuple[str, int, int], below: Delta
     st.markdown(f"**{found.text}**")
     with st.container(key=f"lesson_options_{'_'.join(map(str, where))}", horizontal=presenting):
         for place in range(len(found.options)):
-            answer = {"where": where, "given": (screen, place, place == found.right)}
+            right = place == found.right
+            label, icon = marked(found.options[place], right, choice == place, choice is not None)
+            answer = {"where": where, "given": (screen, place, right)}
             st.button(
-                marked(found, place, choice)[0], key=f"answer_{'_'.join(map(str, where))}_{place}", type="tertiary",
-                icon=marked(found, place, choice)[1], on_click=take_answer, kwargs=answer, wrap=True,
+                label, key=f"answer_{'_'.join(map(str, where))}_{place}", type="tertiary", icon=icon,
+                on_click=take_answer, kwargs=answer, wrap=True,
             )  # fmt: skip
     if choice is not None:
         with below if presenting else st.container():
-            verdict(found, choice)
-
-
-def marked(found: Question, place: int, choice: int | None) -> tuple[str, str]:
-    """Give an option's label and icon: after an answer the right one is marked, and a wrong one that was chosen."""
-    option = found.options[place]
-    if choice is not None and place == found.right:
-        return f":green[{option}]", ":material/check_circle:"
-    if choice == place:
-        return f":red[{option}]", ":material/cancel:"
-    return option, ":material/radio_button_unchecked:"
+            st.markdown(f"{verdict(choice == found.right)} {found.because}")
 
 
 def take_answer(where: tuple[str, int, int], given: tuple[int, int, bool]) -> None:
     kept_answers()[where] = given
-
-
-def verdict(found: Question, choice: int) -> None:
-    """Say right or wrong, and the numbers of this model that make it so."""
-    word = _("Right.") if choice == found.right else _("Not this one.")
-    colour = "green" if choice == found.right else "red"
-    st.markdown(f":{colour}[**{word}**] {found.because}")
 
 
 def try_it(view: View, block: Block, number: int) -> None:

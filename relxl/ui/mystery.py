@@ -9,6 +9,7 @@ from relxl.checkpoint import list_checkpoints
 from relxl.language import _
 from relxl.mystery import FIRST_SEED, HEALTHY, LAST_SEED, Planted, Riddle, make_mystery, riddle, round_of, sample_loss
 from relxl.ui.frame import all_pages
+from relxl.ui.lesson_asking import marked, verdict
 from relxl.ui.library import BUNDLED, open_mystery, places
 from relxl.ui.speak import fragment
 from relxl.ui.state import choose, keep, kept_values, write_link
@@ -160,28 +161,23 @@ def question(asked: Riddle) -> None:
     st.html(LEFT)
     box = st.container(key="mystery_options")
     for place, kind in enumerate(asked.options):
-        label, icon = names[kind].name, ":material/radio_button_unchecked:"
-        if choice is not None and kind == asked.fault.kind:
-            label, icon = f":green[{label}]", ":material/check_circle:"
-        elif choice == kind:
-            label, icon = f":red[{label}]", ":material/cancel:"
+        label, icon = marked(names[kind].name, kind == asked.fault.kind, kind == choice, choice is not None)
         box.button(
             label, key=f"mystery_{asked.seed}_{place}", icon=icon, type="tertiary", wrap=True, on_click=take_answer,
             args=(asked.seed, kind), disabled=choice is not None,
         )  # fmt: skip
     if choice is not None:
-        verdict(asked, choice)
+        reveal(asked, choice)
 
 
 def take_answer(seed: int, kind: str) -> None:
     kept_answers()[seed] = kind
 
 
-def verdict(asked: Riddle, choice: str) -> None:
+def reveal(asked: Riddle, choice: str) -> None:
     """Say right or wrong, what was planted, and what the recorded sample loses now; offer the doctor."""
-    right, answer = choice == asked.fault.kind, answers()[asked.fault.kind]
-    word = _("Right.") if right else _("Not this one.")
-    st.markdown(f":{'green' if right else 'red'}[**{word}**] **{answer.name}{_('.')}** {proof_of(asked)}")
+    answer = answers()[asked.fault.kind]
+    st.markdown(f"{verdict(choice == asked.fault.kind)} **{answer.name}{_('.')}** {proof_of(asked)}")
     if st.button(_("What the doctor says"), key="mystery_doctor", icon=":material/arrow_forward:", type="tertiary"):
         choose(ck=open_mystery(asked.seed), a="")
         st.switch_page(all_pages()["doctor"].file)

@@ -73,8 +73,9 @@ def show(
     picking = {} if on_pick is None else {"on_select": picked, "selection_mode": "points"}
     config = {"displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
     config["toImageButtonOptions"] = {"format": "svg", "filename": f"relxl_{key}"}
-    note(key, Shown(plain(alt), lambda: figure, table=table))
-    st.plotly_chart(figure, theme=None, key=key, alt=plain(alt), config=config, **picking)
+    alt = plain(alt)
+    note(key, Shown(alt, lambda: figure, table=table))
+    st.plotly_chart(figure, theme=None, key=key, alt=alt, config=config, **picking)
     if table is not None and st.toggle(_("Show as table"), key=f"table_{key}"):
         st.dataframe(table(), hide_index=True, height=280)
 

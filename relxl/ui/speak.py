@@ -10,23 +10,21 @@ from functools import wraps
 import streamlit as st
 
 from relxl.language import LANGUAGE, LANGUAGES, _
-from relxl.ui.state import Kept, keep
+from relxl.ui.state import keep
 
 
-def settle_language() -> Kept:
+def settle_language() -> None:
     """Find out which language this session speaks, and speak it from here on."""
     browser = "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
     LANGUAGE.set(browser)  # for the report of a link that asks for another one
-    kept = keep("lang", browser, LANGUAGES)
-    LANGUAGE.set(kept.value)
-    return kept
+    LANGUAGE.set(keep("lang", browser, LANGUAGES).value)
 
 
 def pick_language() -> None:
     """Draw the control that changes the language; everything else stays as it is."""
     st.segmented_control(
         _("Language"), LANGUAGES, format_func=LANGUAGES.get, required=True, label_visibility="collapsed",
-        width="content", **settle_language().widget,
+        width="content", **keep("lang", LANGUAGE.get(), LANGUAGES).widget,
     )  # fmt: skip
 
 
