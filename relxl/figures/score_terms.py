@@ -1,12 +1,14 @@
 """The curves and bars of the page "Score terms"."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from relxl.figures.chart import WHOLE, bar, chart, heatmap, note, panels, scatter, vline
 from relxl.figures.ticks import token_ticks
 from relxl.language import _
-from relxl.style import LEGEND, Term, axis, layout, theme_of
+from relxl.style import LEGEND, Term, axis, theme_of
 
 NO_TITLE = {"l": 48, "r": 16, "t": 12, "b": 40}
 
@@ -22,25 +24,26 @@ def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool =
     theme = theme_of(dark)
     u_bias = single(u_bias)
     limit = float(np.abs(u_bias[np.isfinite(u_bias)]).max(initial=0)) or 1.0
-    hover = _("key %{x}") + "<br><b>%{y:.4g}</b><extra></extra>"
-    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.86, 0.14], vertical_spacing=0.02)
-    figure.add_bar(y=u_bias, marker={"color": look.colour, "line": {"width": 0}}, hovertemplate=hover, row=1, col=1)
-    figure.add_heatmap(
-        z=u_bias[None], colorscale=theme.diverging, zmin=-limit, zmid=0, zmax=limit, showscale=False, row=2, col=1,
+    top, strip = panels(2, down=0.02, heights=[0.86, 0.14])
+    bars = bar(
+        top, y=u_bias, marker={"color": look.colour, "line": {"width": 0}},
+        hovertemplate=_("key %{x}") + "<br><b>%{y:.4g}</b><extra></extra>",
+    )  # fmt: skip
+    row = heatmap(
+        strip, z=u_bias[None], colorscale=theme.diverging, zmin=-limit, zmid=0, zmax=limit, showscale=False,
         hovertemplate=_("key %{x}") + "<br><b>%{z:.4g}</b><extra></extra>",
     )  # fmt: skip
-    figure.update_layout(layout(theme, height=220, bargap=0.1, margin=NO_TITLE))
-    figure.update_xaxes(axis(theme, showgrid=False))
-    figure.update_xaxes(title_text=_("key"), row=2, **token_ticks(tokens))
-    figure.update_yaxes(axis(theme, _("score")), row=1)
-    figure.update_yaxes(visible=False, row=2)
-    return figure
+    keys = axis(theme, showgrid=False)
+    axes = top.axes(keys | {"matches": strip.x, "showticklabels": False}, axis(theme, _("score")))
+    axes |= strip.axes(axis(theme, _("key"), showgrid=False, **token_ticks(tokens)), {"visible": False})
+    return chart([bars, row], theme, axes, height=220, bargap=0.1, margin=NO_TITLE)
 
 
 def curve_figure(
-    v_bias: np.ndarray, distances: np.ndarray, look: Term, marks: dict[str, int], dark: bool = False
-) -> go.Figure:
-    """Draw v_bias [distance] as a curve: what distance alone adds.
+    v_bias: np.ndarray, distances: np.ndarray, look: Term, marks: dict[str, int], dark: bool = False,
+    more: Sequence[dict] = (),
+) -> go.Figure:  # fmt: skip
+    """Draw v_bias [distance] as a curve: what distance alone adds; and `more` traces over it.
 
     The future, which a causal query never reads, is dotted. `marks` names distances to draw a line at.
     """
@@ -49,42 +52,32 @@ def curve_figure(
     past = distances >= 0
     hover = _("distance %{x}") + "<br><b>%{y:.4g}</b><extra></extra>"
     line = {"color": look.colour, "width": 2}
-    figure = go.Figure()
-    figure.add_scatter(
-        x=distances[~past], y=v_bias[~past], mode="lines", line={**line, "width": 1, "dash": "dot"}, hovertemplate=hover
-    )
-    figure.add_scatter(x=distances[past], y=v_bias[past], mode="lines", line=line, hovertemplate=hover)
-    for name, distance in marks.items():
-        figure.add_vline(
-            distance, line={"color": theme.faint, "width": 1, "dash": "dash"},
-            annotation={"text": name, "font": {"size": 11, "color": theme.faint}},
-        )  # fmt: skip
-    figure.update_layout(layout(theme, height=220, margin=NO_TITLE))
-    figure.update_xaxes(axis(theme, _("distance to the key, tokens (positive is the past)")))
-    figure.update_yaxes(axis(theme, _("score")))
-    return figure
+    dotted = line | {"width": 1, "dash": "dot"}
+    future = scatter(x=distances[~past], y=v_bias[~past], mode="lines", line=dotted, hovertemplate=hover)
+    seen = scatter(x=distances[past], y=v_bias[past], mode="lines", line=line, hovertemplate=hover)
+    lines = [vline(distance, {"color": theme.faint, "width": 1, "dash": "dash"}) for distance in marks.values()]
+    font = {"size": 11, "color": theme.faint}
+    names = [
+        note(name, distance, 1, yref="y domain", xanchor="left", yanchor="top", font=font)
+        for name, distance in marks.items()
+    ]
+    title = _("distance to the key, tokens (positive is the past)")
+    axes = WHOLE.axes(axis(theme, title), axis(theme, _("score")))
+    return chart([future, seen, *more], theme, axes, lines, names, height=220, margin=NO_TITLE)
 
 
 def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark: bool = False) -> go.Figure:
     """Draw what each dimension of the head adds to each term of one cell, [d_head] a term, stacked."""
     theme = theme_of(dark)
-    figure = go.Figure()
-    for name, contributions in cell.items():
-        figure.add_bar(
-            y=single(contributions), name=f"({looks[name].letter}) {name}", marker_color=looks[name].colour,
+    bars = [
+        bar(
+            y=single(contributions), name=f"({looks[name].letter}) {name}", marker={"color": looks[name].colour},
             hovertemplate=_("dimension %{x}") + "<br><b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    figure.update_layout(
-        layout(
-            theme,
-            height=260,
-            barmode="relative",
-            showlegend=True,
-            bargap=0.25,
-            margin={"l": 48, "r": 16, "t": 48, "b": 40},
-        ),
-        legend=LEGEND,
+        )
+        for name, contributions in cell.items()
+    ]  # fmt: skip
+    axes = WHOLE.axes(axis(theme, _("dimension of the head"), showgrid=False), axis(theme, _("adds to the score")))
+    margin = {"l": 48, "r": 16, "t": 48, "b": 40}
+    return chart(
+        bars, theme, axes, height=260, barmode="relative", showlegend=True, legend=LEGEND, bargap=0.25, margin=margin
     )
-    figure.update_xaxes(axis(theme, _("dimension of the head"), showgrid=False))
-    figure.update_yaxes(axis(theme, _("adds to the score")))
-    return figure
