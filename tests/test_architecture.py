@@ -1,6 +1,8 @@
 """Who may import whom is a rule that a test holds, and so is what an import may cost."""
 
 import ast
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -235,6 +237,15 @@ def test_an_import_brings_no_more_than_it_must(statement, absent):
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize("given, threads", [(None, min(os.cpu_count() or 1, 4)), ("1", 1)])
+def test_the_app_says_once_how_many_threads_torch_has(given, threads):
+    code = "import relxl.ui, torch; print(torch.get_num_threads())"
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment |= {"OMP_NUM_THREADS": given} if given else {}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [str(threads)]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_stay_readable_and_run_no_code_from_files(path):
     text = path.read_text()
@@ -244,6 +255,13 @@ def test_files_stay_readable_and_run_no_code_from_files(path):
             name = ast.unparse(node.func)
             assert name not in ("eval", "exec") and not name.startswith("pickle."), f"{path}: {name}"
             assert name != "torch.load" or path == CHILD, f"{path}: {name}"
+
+
+def test_figures_are_made_in_one_piece():
+    growing = re.compile(r"\.(add_[a-z]+|update_(layout|traces|annotations|xaxes|yaxes))\(|make_subplots")
+    for folder in ("figures", "ui"):
+        for path in (ROOT / "relxl" / folder).glob("*.py"):
+            assert not growing.search(path.read_text()), f"{path.name}: see relxl/figures/chart.py"
 
 
 def test_torch_unpickles_once_in_the_child_and_never_without_its_allowlist():

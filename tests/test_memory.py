@@ -172,4 +172,6 @@ def test_figures_hold_the_numbers(dark):
     curve = Series(np.array([0, 1, 2]), np.array([3.0, 2, 1]), np.array([0.1, 0.1, 0]))
     figure = memory_loss_figure(curve, 2, 1, dark)
     np.testing.assert_allclose(figure.data[1].x, np.log10([1, 2, 3]))
+    np.testing.assert_allclose(figure.data[1].customdata, [[2.8, 3.2], [1.8, 2.2], [1, 1]], rtol=1e-6)
+    assert "%{customdata[0]:.3f} – %{customdata[1]:.3f}" in figure.data[1].hovertemplate
     assert [note.text for note in figure.layout.annotations] == ["training", "enough"]

@@ -1,1 +1,1 @@
-"""Figures: arrays in, plotly Figure out. Same input, equal figure; no file, no state."""
+"""Figures: arrays in, plotly Figure out, made in one piece (chart.py). Same input, equal figure; no file, no state."""

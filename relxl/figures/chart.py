@@ -96,3 +96,15 @@ def hband(y0: float, y1: float, colour: str, opacity: float, place: Place = WHOL
 def note(text: str, x: float, y: float, place: Place = WHOLE, **given) -> dict:
     """Write text at a place of a panel; `given` may name other references, "paper" or "y domain"."""
     return {"text": text, "x": x, "y": y, "xref": place.x, "yref": place.y, "showarrow": False, **given}
+
+
+def heading(text: str, place: Place, **given) -> dict:
+    """Write text over the left end of a panel."""
+    at = {"x": place.width[0], "y": place.height[1], "xref": "paper", "yref": "paper"}
+    return {"text": text, "xanchor": "left", "yanchor": "bottom", "showarrow": False, **at, **given}
+
+
+def box(x: float, y: float, half: float, line: dict, place: Place = WHOLE) -> dict:
+    """Frame the cell of a grid, `half` wide and high on every side of its middle."""
+    ends = {"x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half, "xref": place.x, "yref": place.y}
+    return {"type": "rect", "line": line, **ends}

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from relxl.figures.checkpoint import distance_title, finite
+from relxl.figures.chart import WHOLE, bar, chart, note, panels, scatter, vline
+from relxl.figures.checkpoint import MARGIN, NAMED, distance_title, finite
 from relxl.figures.ticks import head_ticks
 from relxl.language import _
-from relxl.style import COLOURS, LEGEND, RELATIVE_TERMS, Term, axis, layout, plot_text, theme_of, translucent
+from relxl.style import COLOURS, RELATIVE_TERMS, Term, axis, plot_text, theme_of, translucent
 
-MARGIN = {"l": 56, "r": 16, "t": 16, "b": 44}
 TAIL = 6  # earlier steps that are still seen
 PANELS = 4  # heads in a row
 SIZES = {"u": COLOURS[2], "v": COLOURS[3], "W_kR": COLOURS[1]}
@@ -20,72 +19,71 @@ DASHES = {"u": "dash", "v": "solid", "W_kR": "dot"}
 
 def changes_figure(names: Sequence[str], relative: Sequence[float], dark: bool = False) -> go.Figure:
     """Draw how far each tensor moved as bars, the first on top; what is not finite has no bar, but says so."""
-    theme, figure = theme_of(dark), go.Figure()
-    values = np.array(relative, float)
+    theme = theme_of(dark)
+    values, places = np.array(relative, float), list(range(len(names)))
     labels = [plot_text(name, 34) for name in names]
-    figure.add_bar(
-        x=finite(values), y=list(range(len(values))), orientation="h", marker={"color": theme.faint},
+    bars = bar(
+        x=finite(values), y=places, orientation="h", marker={"color": theme.faint},
         customdata=labels, hovertemplate="%{customdata}<br><b>%{x:.4g}</b><extra></extra>",
     )  # fmt: skip
-    for place in np.flatnonzero(~np.isfinite(values)):
-        text = _("from zero") if values[place] == np.inf else _("not finite")
-        figure.add_annotation(
-            x=0, y=int(place), text=text, showarrow=False, xanchor="left", xshift=4, font={"color": theme.alarm}
+    notes = [
+        note(
+            _("from zero") if values[place] == np.inf else _("not finite"), 0, place,
+            xanchor="left", xshift=4, font={"color": theme.alarm},
         )
-    height = max(26 * len(values) + 70, 160)
-    figure.update_layout(layout(theme, height=height, bargap=0.35, margin=MARGIN | {"l": 8, "t": 8}))
-    figure.update_xaxes(axis(theme, _("change |b − a| / |a|"), rangemode="tozero"))
-    ticks = {"tickvals": list(range(len(values))), "ticktext": labels, "automargin": True}
-    figure.update_yaxes(axis(theme, showgrid=False, zeroline=False, **ticks), range=[len(values) - 0.5, -0.5])
-    return figure
+        for place in places
+        if not np.isfinite(values[place])
+    ]  # fmt: skip
+    ticks = {"tickvals": places, "ticktext": labels, "automargin": True}
+    x = axis(theme, _("change |b − a| / |a|"), rangemode="tozero")
+    y = axis(theme, showgrid=False, zeroline=False, range=[len(names) - 0.5, -0.5], **ticks)
+    height, margin = max(26 * len(names) + 70, 160), MARGIN | {"l": 8, "t": 8}
+    return chart([bars], theme, WHOLE.axes(x, y), notes=notes, height=height, bargap=0.35, margin=margin)
 
 
 def dumbbell_figure(
     a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray], looks: Mapping[str, Term], head: int, dark: bool = False
 ) -> go.Figure:
     """Draw each term's share of every head in a (hollow) and in b (filled), joined by a line: name -> [head]."""
-    theme, figure = theme_of(dark), go.Figure()
+    theme, traces = theme_of(dark), []
     wide, n_head = 0.7 / max(len(a), 1), len(next(iter(a.values())))
     for place, name in enumerate(a):
         x = np.arange(n_head) + wide * (place - (len(a) - 1) / 2)
         colour, label = looks[name].colour, f"({looks[name].letter}) {name}"
-        figure.add_scatter(
+        joined = scatter(
             x=np.stack([x, x, x], 1).ravel(), y=np.stack([a[name], b[name], np.full(n_head, np.nan)], 1).ravel(),
             mode="lines", line={"color": translucent(colour, 0.7), "width": 2}, showlegend=False, hoverinfo="skip",
         )  # fmt: skip
-        for which, values in (("a", a[name]), ("b", b[name])):
-            ring = {"symbol": "circle-open" if which == "a" else "circle", "size": 9, "color": colour}
-            figure.add_scatter(
-                x=x, y=finite(values), mode="markers", marker=ring | {"line": {"color": colour, "width": 2}},
-                name=label, showlegend=which == "b", customdata=np.arange(n_head),
+        ring = {"size": 9, "color": colour, "line": {"color": colour, "width": 2}}
+        dots = [
+            scatter(
+                x=x, y=finite(values), mode="markers", marker=ring | {"symbol": symbol}, name=label,
+                showlegend=which == "b", customdata=np.arange(n_head),
                 hovertemplate=f"H%{{customdata}} {name}, {which}<br><b>%{{y:.3f}}</b><extra></extra>",
-            )  # fmt: skip
-    ticks = head_ticks(n_head, head) | {"showgrid": False, "zeroline": False}
-    figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
-    figure.update_xaxes(axis(theme, _("hollow: a, filled: b"), **ticks), range=[-0.6, n_head - 0.4])
-    figure.update_yaxes(axis(theme, _("share of the score"), tickformat=".0%"))
-    for edge in range(1, n_head):
-        figure.add_vline(edge - 0.5, line={"color": theme.grid, "width": 1})
-    return figure
+            )
+            for which, values, symbol in (("a", a[name], "circle-open"), ("b", b[name], "circle"))
+        ]  # fmt: skip
+        traces += [joined, *dots]
+    between = [vline(edge - 0.5, {"color": theme.grid, "width": 1}) for edge in range(1, n_head)]
+    ticks = head_ticks(n_head, head) | {"showgrid": False, "zeroline": False, "range": [-0.6, n_head - 0.4]}
+    x, y = axis(theme, _("hollow: a, filled: b"), **ticks), axis(theme, _("share of the score"), tickformat=".0%")
+    return chart(traces, theme, WHOLE.axes(x, y), between, height=320, **NAMED)
 
 
 def cosine_figure(values: Mapping[str, np.ndarray], head: int, dark: bool = False) -> go.Figure:
     """Draw the cosine of u and of v between two models, a bar a head: name -> [head]."""
-    theme, figure = theme_of(dark), go.Figure()
-    for name, heads in values.items():
-        figure.add_bar(
+    theme = theme_of(dark)
+    bars = [
+        bar(
             x=list(range(len(heads))), y=finite(heads), name=name, marker={"color": SIZES[name]},
             hovertemplate=f"H%{{x}} {name}<br><b>%{{y:.3f}}</b><extra></extra>",
-        )  # fmt: skip
-    n_head = len(next(iter(values.values())))
-    figure.update_layout(
-        layout(
-            theme, height=240, barmode="group", bargap=0.35, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}
         )
-    )
-    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head)))
-    figure.update_yaxes(axis(theme, _("cosine of a and b")), range=[-1.05, 1.05])
-    return figure
+        for name, heads in values.items()
+    ]  # fmt: skip
+    n_head = len(next(iter(values.values())))
+    x = axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head))
+    y = axis(theme, _("cosine of a and b"), range=[-1.05, 1.05])
+    return chart(bars, theme, WHOLE.axes(x, y), height=240, barmode="group", bargap=0.35, **NAMED)
 
 
 def film_figure(
@@ -95,39 +93,44 @@ def film_figure(
 
     The scale is that of all steps, so that nothing jumps when the step is changed.
     """
-    theme, colour, n_head = theme_of(dark), RELATIVE_TERMS["v_bias"].colour, curves.shape[1]
+    theme, n_head = theme_of(dark), curves.shape[1]
     columns = min(n_head, PANELS)
     rows = -(-n_head // columns)
-    figure = make_subplots(
-        rows, columns, shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.02, vertical_spacing=0.25 / (rows + 1)
-    )
-    for head in range(n_head):
-        where = {"row": head // columns + 1, "col": head % columns + 1}
-        for place in range(max(now - TAIL, 0), now + 1):
-            bold, share = place == now, (0.75 if dark else 0.6) * 0.7 ** (now - place - 1)
-            ink = colour if bold else translucent(theme.faint, round(share, 3))
-            figure.add_scatter(
-                x=distances, y=finite(curves[place, head]), mode="lines", name=f"H{head}, {steps[place]}",
-                line={"color": ink, "width": 2.5 if bold else 1},
-                hovertemplate=_("distance %{x}") + f"<br><b>%{{y:.4g}}</b><extra>H{head}, {steps[place]}</extra>",
-                **where,
-            )  # fmt: skip
-    titled = (axis(theme, distance_title(distances)), axis(theme, _("adds to the score")))
-    figure.update_xaxes(axis(theme))
-    figure.update_yaxes(axis(theme), range=padded(curves))
-    for column in range(1, columns + 1):
-        figure.update_xaxes(titled[0] if column == 1 else axis(theme), row=rows, col=column)
-    for row in range(1, rows + 1):
-        figure.update_yaxes(titled[1] if row == 1 else axis(theme), row=row, col=1)
-    for head in range(n_head):
-        number = head // columns * columns + head % columns + 1
-        name = "" if number == 1 else str(number)
-        figure.add_annotation(
-            text=f"<b>H{head}</b>", x=0.97, y=0.97, xref=f"x{name} domain", yref=f"y{name} domain", showarrow=False,
-            xanchor="right", yanchor="top", font={"size": 13, "color": theme.ink},
-        )  # fmt: skip
-    figure.update_layout(layout(theme, height=160 * rows + 180, margin=MARGIN, hovermode="closest"))
-    return figure
+    places = panels(rows, columns, across=0.02, down=0.25 / (rows + 1))
+    lines = [
+        scatter(
+            place, x=distances, y=finite(curves[step, head]), mode="lines", name=f"H{head}, {steps[step]}",
+            line=fading(now - step, dark),
+            hovertemplate=_("distance %{x}") + f"<br><b>%{{y:.4g}}</b><extra>H{head}, {steps[step]}</extra>",
+        )
+        for head, place in enumerate(places[:n_head])
+        for step in range(max(now - TAIL, 0), now + 1)
+    ]  # fmt: skip
+    corner = {"xanchor": "right", "yanchor": "top", "font": {"size": 13, "color": theme.ink}}
+    notes = [
+        note(f"<b>H{head}</b>", 0.97, 0.97, xref=f"{place.x} domain", yref=f"{place.y} domain", **corner)
+        for head, place in enumerate(places[:n_head])
+    ]
+    axes, scale = {}, padded(curves)
+    for number, place in enumerate(places):
+        left, foot = places[number - number % columns], places[number % columns - columns]
+        x = axis(theme, distance_title(distances) if place == places[-columns] else "")
+        y = axis(theme, "" if number else _("adds to the score"), range=scale)
+        axes |= place.axes(x | follow(place.x, foot.x), y | follow(place.y, left.y))
+    return chart(lines, theme, axes, notes=notes, height=160 * rows + 180, margin=MARGIN, hovermode="closest")
+
+
+def fading(ago: int, dark: bool) -> dict:
+    """Draw the present bold in the term's colour, and what was some steps ago the fainter the longer ago it is."""
+    if ago == 0:
+        return {"color": RELATIVE_TERMS["v_bias"].colour, "width": 2.5}
+    share = (0.75 if dark else 0.6) * 0.7 ** (ago - 1)
+    return {"color": translucent(theme_of(dark).faint, round(share, 3)), "width": 1}
+
+
+def follow(axis_name: str, leader: str) -> dict:
+    """Let an axis show what its leader shows, which alone is labelled."""
+    return {} if axis_name == leader else {"matches": leader, "showticklabels": False}
 
 
 def padded(values: np.ndarray) -> list[float] | None:
@@ -141,20 +144,22 @@ def padded(values: np.ndarray) -> list[float] | None:
 
 def steps_figure(
     lines: Mapping[str, np.ndarray], steps: Sequence[int], now: int, title: str,
-    colours: Mapping[str, str], dark: bool = False, dashes: Mapping[str, str] | None = None,
+    colours: Mapping[str, str], dark: bool = False, dashes: Mapping[str, str] | None = None, form: str = "",
 ) -> go.Figure:  # fmt: skip
-    """Draw numbers over a training, name -> [step]; the snapshots stand at even distances, `now` is marked."""
-    theme, figure, dashes = theme_of(dark), go.Figure(), dashes or {}
-    for name, values in lines.items():
-        figure.add_scatter(
-            x=list(range(len(steps))), y=finite(values), mode="lines+markers", name=name, customdata=list(steps),
+    """Draw numbers over a training, name -> [step]; the snapshots stand at even distances, `now` is marked.
+
+    `form` says how the numbers are written on the scale.
+    """
+    theme, dashes, places = theme_of(dark), dashes or {}, list(range(len(steps)))
+    traces = [
+        scatter(
+            x=places, y=finite(values), mode="lines+markers", name=name, customdata=list(steps), marker={"size": 5},
             line={"color": colours.get(name, theme.ink), "width": 2, "dash": dashes.get(name, "solid")},
-            marker={"size": 5},
             hovertemplate=_("step %{customdata}") + "<br><b>%{y:.4g}</b><extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    figure.add_vline(now, line={"color": theme.faint, "width": 1, "dash": "dash"})
-    figure.update_layout(layout(theme, height=260, showlegend=True, legend=LEGEND, margin=MARGIN | {"t": 36}))
-    ticks = {"tickvals": list(range(len(steps))), "ticktext": [f"{step:,}".replace(",", " ") for step in steps]}
-    figure.update_xaxes(axis(theme, _("training step"), showgrid=False, zeroline=False, **ticks))
-    figure.update_yaxes(axis(theme, title))
-    return figure
+        )
+        for name, values in lines.items()
+    ]  # fmt: skip
+    marked = [vline(now, {"color": theme.faint, "width": 1, "dash": "dash"})]
+    ticks = {"tickvals": places, "ticktext": [f"{step:,}".replace(",", " ") for step in steps]}
+    x = axis(theme, _("training step"), showgrid=False, zeroline=False, **ticks)
+    return chart(traces, theme, WHOLE.axes(x, axis(theme, title, tickformat=form)), marked, height=260, **NAMED)

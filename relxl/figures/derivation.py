@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from relxl.figures.chart import WHOLE, chart, scatter, vline
 from relxl.figures.shift import theme_variables
 from relxl.language import _
-from relxl.style import Term, axis, layout, number, readable, theme_of, translucent
+from relxl.style import LEGEND, Term, axis, number, readable, theme_of, translucent
 
 STYLE = """<style>
 .ladder {overflow-x: auto; color: var(--ink)}
@@ -85,39 +86,33 @@ def change_figure(
     Both axes are logarithmic, so no change at all stands on a line of its own at the bottom, one in the other where
     several terms do not change.
     """
-    theme, figure = theme_of(dark), go.Figure()
+    theme = theme_of(dark)
     low, high = reach([value for values in changes.values() for value in values])
     zero = low / 10**0.6
     still = [name for name, values in changes.items() if not np.any(values)]
+    lines = []
     for name in [*still, *(name for name in changes if name not in still)]:
         look = looks.get(name)
         title = f"({look.letter})" if look else _("score")
         width = 2.5 + 5 * (len(still) - 1 - still.index(name)) if name in still else 2.5
         values, line = np.asarray(changes[name]), {"width": width, "dash": "solid" if look else "dot"}
-        figure.add_scatter(
+        lines.append(scatter(
             x=shifts, y=np.where(values > 0, values, zero), mode="lines+markers" if name not in still else "lines",
             name=title, customdata=values, line=line | {"color": look.colour if look else theme.ink},
             hovertemplate=_("moved by %{x}") + "<br><b>%{customdata:.3g}</b><extra>" + title + "</extra>",
-        )  # fmt: skip
-    figure.add_vline(chosen, line={"color": theme.faint, "width": 1, "dash": "dot"}, layer="below")
+        ))  # fmt: skip
+    here = vline(chosen, {"color": theme.faint, "width": 1, "dash": "dot"}) | {"layer": "below"}
     powers = [10.0**power for power in range(round(math.log10(low)), round(math.log10(high)) + 1)]
-    figure.update_layout(
-        layout(theme, height=300, showlegend=True, margin={"l": 56, "r": 16, "t": 40, "b": 44}),
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 12}},
-    )
-    figure.update_xaxes(
-        axis(
-            theme, _("the text is moved by, places"), type="log", tickvals=shifts, ticktext=list(map(str, shifts)),
-            range=[math.log10(shifts[0]) - 0.12, math.log10(shifts[-1]) + 0.12],
-        )
+    x = axis(
+        theme, _("the text is moved by, places"), type="log", tickvals=shifts, ticktext=list(map(str, shifts)),
+        range=[math.log10(shifts[0]) - 0.12, math.log10(shifts[-1]) + 0.12],
     )  # fmt: skip
-    figure.update_yaxes(
-        axis(
-            theme, _("largest change"), type="log", range=[math.log10(zero) - 0.25, math.log10(high) + 0.1],
-            tickvals=[zero, *powers], ticktext=["0", *(f"{power:g}" for power in powers)],
-        )
+    y = axis(
+        theme, _("largest change"), type="log", range=[math.log10(zero) - 0.25, math.log10(high) + 0.1],
+        tickvals=[zero, *powers], ticktext=["0", *(f"{power:g}" for power in powers)],
     )  # fmt: skip
-    return figure
+    margin = {"l": 56, "r": 16, "t": 40, "b": 44}
+    return chart(lines, theme, WHOLE.axes(x, y), [here], height=300, showlegend=True, legend=LEGEND, margin=margin)
 
 
 def reach(values: Sequence[float]) -> tuple[float, float]:

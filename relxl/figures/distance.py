@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from relxl.figures.chart import WHOLE, Place, box, chart, heading, hline, note, panels, scatter, vband, vline
 from relxl.figures.checkpoint import distance_title, finite
+from relxl.figures.curves import area
 from relxl.language import _
-from relxl.style import LEGEND, axis, layout, readable, theme_of, translucent
+from relxl.style import LEGEND, Theme, axis, readable, theme_of, translucent
 
 TICKS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 COLUMNS = 3
@@ -49,7 +50,7 @@ def distance_axis(low: int, high: int, log: bool, most: int = 13) -> dict:
 
 
 def profile_figure(
-    panels: Sequence[Profile],
+    profiles: Sequence[Profile],
     span: tuple[int, int],
     head: int,
     marks: Mapping[str, int],
@@ -57,49 +58,37 @@ def profile_figure(
     log: bool,
     dark: bool = False,
 ) -> go.Figure:
-    """Draw panels over the distances low .. high: every head thin, the chosen one bold in its band.
+    """Draw profiles over the distances low .. high: every head thin, the chosen one bold in its band.
 
     `marks` names distances to draw a line at; beyond `trained` the page is shaded, on both sides where both are seen.
     """
-    theme, columns = theme_of(dark), min(COLUMNS, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = make_subplots(
-        rows, columns, horizontal_spacing=0.07, vertical_spacing=0.28, subplot_titles=[panel.title for panel in panels]
-    )
-    for place, panel in enumerate(panels):
-        at, colour = {"row": place // columns + 1, "col": place % columns + 1}, panel.colour or theme.ink
-        add_profile(figure, panel, span, head, log, colour, at, dark)
-        figure.layout.annotations[place].update(
-            font={"size": 13, "color": readable(colour, dark)}, x=figure.get_subplot(**at).xaxis.domain[0],
-            xanchor="left", yshift=26,
-        )  # fmt: skip
-        figure.update_xaxes(axis(theme, **distance_axis(*span, log, 9)), **at)
-        figure.update_yaxes(
-            axis(theme, exponentformat="e", nticks=6, range=shared_range(panels, panel, span, head)), **at
-        )
-        if place % columns == 0 and panel.unit == "score":
-            figure.update_yaxes(title_text=_("score round its mean"), title_standoff=4, **at)
-        if place + columns >= len(panels):
-            figure.update_xaxes(title_text=distance_title(np.array(span)), title_standoff=6, **at)
-    if trained is not None:
-        for side in (1, -1):
-            ends = places(np.array([trained, span[1] if side > 0 else -span[0]]), log)
-            if ends[1] > ends[0]:
-                for place in range(len(panels)):
-                    figure.add_vrect(
-                        side * ends[0], side * ends[1], fillcolor=theme.faint, opacity=0.1, line_width=0,
-                        layer="below", row=place // columns + 1, col=place % columns + 1,
-                    )  # fmt: skip
-    add_marks(figure, marks, len(panels), columns, span, log, dark)
-    figure.update_layout(layout(theme, height=102 + 208 * rows, margin=MARGIN | {"t": 58}, hovermode="closest"))
-    return figure
+    theme, columns = theme_of(dark), min(COLUMNS, len(profiles))
+    rows = -(-len(profiles) // columns)
+    grid = panels(rows, columns, across=0.07, down=0.28)[: len(profiles)]
+    traces, shapes, titles, names, axes = [], [], [], [], {}
+    for number, (place, profile) in enumerate(zip(grid, profiles, strict=True)):
+        x_axis = axis(theme, **distance_axis(*span, log, 9))
+        y_axis = axis(theme, exponentformat="e", nticks=6, range=shared_range(profiles, profile, span, head))
+        if number % columns == 0 and profile.unit == "score":
+            y_axis["title"] |= {"text": _("score round its mean"), "standoff": 4}
+        if number + columns >= len(profiles):
+            x_axis["title"] |= {"text": distance_title(np.array(span)), "standoff": 6}
+        axes |= place.axes(x_axis, y_axis)
+        font = {"size": 13, "color": readable(profile.colour or theme.ink, dark)}
+        titles.append(heading(profile.title, place, yshift=26, font=font))
+        traces += heads_of(profile, span, head, log, place, dark)
+        lines, its_names = marked(marks, span, log, place, theme)
+        shapes += beyond(trained, span, log, place, theme) + lines
+        names += its_names
+    height, margin = 102 + 208 * rows, MARGIN | {"t": 58}
+    return chart(traces, theme, axes, shapes, titles + names, height=height, margin=margin, hovermode="closest")
 
 
-def shared_range(panels: Sequence[Profile], panel: Profile, span: tuple[int, int], head: int) -> list[float] | None:
-    """Give the range of all panels of a panel's unit, curves and band, with some room; None without a finite number."""
+def shared_range(profiles: Sequence[Profile], profile: Profile, span: tuple[int, int], head: int) -> list[float] | None:
+    """Give the range of all of a profile's unit, curves and bands, with some room; None without a finite number."""
     low, high = np.inf, -np.inf
-    for other in panels:
-        if other.unit == panel.unit:
+    for other in profiles:
+        if other.unit == profile.unit:
             drawn = (other.distance >= span[0]) & (other.distance <= span[1])
             shown = [other.curves[:, drawn]]
             if other.spread is not None:
@@ -114,47 +103,53 @@ def shared_range(panels: Sequence[Profile], panel: Profile, span: tuple[int, int
     return [float(low - room), float(high + room)]
 
 
-def add_profile(
-    figure: go.Figure, panel: Profile, span: tuple[int, int], head: int, log: bool, colour: str, at: dict, dark: bool
-) -> None:
-    shown = (panel.distance >= span[0]) & (panel.distance <= span[1])
-    distance = panel.distance[shown]
-    x = places(distance, log)
-    for other in [*(i for i in range(len(panel.curves)) if i != head), head]:
-        bold, y = other == head, finite(panel.curves[other][shown])
-        if bold and panel.spread is not None:
-            spread = np.nan_to_num(panel.spread[shown])
-            low, high = np.nan_to_num(y) - spread, np.nan_to_num(y) + spread
-            if panel.unit == "probability":
-                low, high = np.maximum(low, 0), np.minimum(high, 1)
-            figure.add_scatter(
-                x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), fill="toself", mode="lines",
-                line={"width": 0}, fillcolor=translucent(colour, 0.22), hoverinfo="skip", name="spread", **at,
-            )  # fmt: skip
-        line = {"color": colour, "width": 2.5} if bold else {"color": translucent(colour, 0.45 if dark else 0.3)}
-        figure.add_scatter(
-            x=x, y=y, mode="lines", name=f"H{other}", line={"width": 1} | line, customdata=distance,
-            hovertemplate=_("distance %{customdata}") + f"<br><b>%{{y:.4g}}</b><extra>H{other}</extra>", **at,
-        )  # fmt: skip
+def heads_of(profile: Profile, span: tuple[int, int], head: int, log: bool, place: Place, dark: bool) -> list[dict]:
+    """Draw a curve a head, the chosen one last and over its spread."""
+    colour = profile.colour or theme_of(dark).ink
+    shown = (profile.distance >= span[0]) & (profile.distance <= span[1])
+    distance = profile.distance[shown]
+    x, curves = places(distance, log), finite(profile.curves[:, shown])
+    thin = {"color": translucent(colour, 0.45 if dark else 0.3), "width": 1}
+    traces = [
+        scatter(
+            place, x=x, y=curves[other], mode="lines", name=f"H{other}", customdata=distance,
+            line={"color": colour, "width": 2.5} if other == head else thin,
+            hovertemplate=_("distance %{customdata}") + f"<br><b>%{{y:.4g}}</b><extra>H{other}</extra>",
+        )
+        for other in [*(i for i in range(len(curves)) if i != head), head]
+    ]  # fmt: skip
+    if profile.spread is None:
+        return traces
+    middle, spread = np.nan_to_num(curves[head]), np.nan_to_num(profile.spread[shown])
+    low, high = middle - spread, middle + spread
+    if profile.unit == "probability":
+        low, high = np.maximum(low, 0), np.minimum(high, 1)
+    return [*traces[:-1], area(x, low, high, translucent(colour, 0.22), place, name="spread"), traces[-1]]
 
 
-def add_marks(
-    figure: go.Figure, marks: Mapping[str, int], n_panel: int, columns: int, span: tuple[int, int], log: bool,
-    dark: bool,
-) -> None:  # fmt: skip
-    """Draw a line at each marked distance through every panel, and name it, every other one a step higher."""
-    theme = theme_of(dark)
+def beyond(trained: int | None, span: tuple[int, int], log: bool, place: Place, theme: Theme) -> list[dict]:
+    """Shade a panel where no training reached, on either side of 0."""
+    if trained is None:
+        return []
+    sides = [(side, *places(np.array([trained, far]), log)) for side, far in ((1, span[1]), (-1, -span[0]))]
+    return [vband(side * near, side * far, theme.faint, 0.1, place) for side, near, far in sides if far > near]
+
+
+def marked(
+    marks: Mapping[str, int], span: tuple[int, int], log: bool, place: Place, theme: Theme
+) -> tuple[list[dict], list[dict]]:
+    """Draw a line at each marked distance of a panel, and its name, every other one a step higher."""
+    lines, names = [], []
     ends = places(np.array(span), log)
-    for place in range(n_panel):
-        at = {"row": place // columns + 1, "col": place % columns + 1}
-        for step, (name, distance) in enumerate(sorted(marks.items(), key=lambda item: item[1])):
-            x = float(places(np.array(distance), log))
-            figure.add_vline(x, line={"color": theme.faint, "width": 1, "dash": "dash"}, **at)
-            right = (x - ends[0]) / (ends[1] - ends[0]) < 0.4
-            figure.add_annotation(
-                x=x, y=1, yref="y domain", yanchor="bottom", xanchor="left" if right else "right", text=name,
-                showarrow=False, yshift=12 * (step % 2), font={"size": 10, "color": theme.faint}, **at,
-            )  # fmt: skip
+    for step, (name, distance) in enumerate(sorted(marks.items(), key=lambda item: item[1])):
+        x = float(places(np.array(distance), log))
+        right = (x - ends[0]) / (ends[1] - ends[0]) < 0.4
+        lines.append(vline(x, {"color": theme.faint, "width": 1, "dash": "dash"}, place))
+        names.append(note(
+            name, x, 1, place, yref=f"{place.y} domain", yanchor="bottom", xanchor="left" if right else "right",
+            yshift=12 * (step % 2), font={"size": 10, "color": theme.faint},
+        ))  # fmt: skip
+    return lines, names
 
 
 class Reach(NamedTuple):
@@ -169,39 +164,38 @@ class Reach(NamedTuple):
 
 def reach_figure(heads: Sequence[Reach], chosen: str, colour: str, alone: str, log: bool, dark: bool) -> go.Figure:
     """Draw heads side by side, the nearest first: a line from half of the attention to 90 %, and the term alone."""
-    theme, figure = theme_of(dark), go.Figure()
-    x = list(range(len(heads)))
+    theme = theme_of(dark)
+    x, names = list(range(len(heads))), [head.name for head in heads]
     half, most, by_position, half_life = np.array([head[1:] for head in heads], float).T
-    figure.add_scatter(
+    strokes = scatter(
         x=np.repeat(x, 3), y=np.stack([places(half, log), places(most, log), half * np.nan], 1).ravel(), mode="lines",
         line={"color": translucent(theme.faint, 0.5), "width": 2}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
+    wide = {"line": {"width": 2, "color": colour}}
     kinds = [
         (most, _("90 %"), {"symbol": "circle-open", "color": theme.ink, "size": 7}),
         (half, _("half of its attention"), {"symbol": "circle", "color": theme.ink, "size": 8}),
         (by_position, alone, {"symbol": "diamond", "color": colour, "size": 7}),
-        (half_life, _("half-life of v_bias"), {"symbol": "line-ew-open", "color": colour, "size": 9}),
+        (half_life, _("half-life of v_bias"), {"symbol": "line-ew-open", "color": colour, "size": 9} | wide),
     ]
-    for values, name, marker in kinds:
-        if not np.isfinite(values).any():
-            continue
-        marker |= {"line": {"width": 2, "color": marker["color"]}} if values is half_life else {}
-        figure.add_scatter(
-            x=x, y=places(values, log), mode="markers", name=name, marker=marker, customdata=finite(values),
-            text=[head.name for head in heads],
+    dots = [
+        scatter(
+            x=x, y=places(values, log), mode="markers", name=name, marker=marker, customdata=finite(values), text=names,
             hovertemplate="%{text}<br>" + _("within <b>%{customdata:.0f}</b>") + "<extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    names = [head.name for head in heads]
-    if chosen in names:
-        place = names.index(chosen)
-        figure.add_vrect(place - 0.5, place + 0.5, fillcolor=theme.faint, opacity=0.18, line_width=0, layer="below")
+        )
+        for values, name, marker in kinds
+        if np.isfinite(values).any()
+    ]  # fmt: skip
+    shapes = [vband(place - 0.5, place + 0.5, theme.faint, 0.18) for place in x if names[place] == chosen]
     top = int(np.nanmax(np.concatenate([half, most, by_position, half_life, [1]])))
     labels = [f"<b>{name}</b>" if name == chosen else name for name in names]
-    figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN | {"b": 56}))
-    figure.update_xaxes(axis(theme, showgrid=False, zeroline=False, tickvals=x, ticktext=labels, tickangle=-90))
-    figure.update_xaxes(range=[-0.7, len(heads) - 0.3], tickfont={"size": 11})
-    figure.update_yaxes(axis(theme, _("distance, tokens"), **distance_axis(0, round(1.1 * top) + 1, log)))
-    return figure
+    ticks = {"tickvals": x, "ticktext": labels, "tickangle": -90, "tickfont": {"size": 11, "color": theme.faint}}
+    axes = WHOLE.axes(
+        axis(theme, showgrid=False, zeroline=False, range=[-0.7, len(heads) - 0.3], **ticks),
+        axis(theme, _("distance, tokens"), **distance_axis(0, round(1.1 * top) + 1, log)),
+    )
+    looks = {"height": 320, "showlegend": True, "legend": LEGEND, "margin": MARGIN | {"b": 56}}
+    return chart([strokes, *dots], theme, axes, shapes, **looks)
 
 
 def within_figure(
@@ -211,7 +205,7 @@ def within_figure(
 
     `alone` is what one term would do by itself.
     """
-    theme, figure = theme_of(dark), go.Figure()
+    theme, traces = theme_of(dark), []
     distance = np.arange(head.shape[1])
     x = places(distance, log)
     for values, label, line in (
@@ -219,20 +213,18 @@ def within_figure(
         (alone, alone_name, {"color": colour, "width": 2, "dash": "dash"}),
     ):
         low, high = np.quantile(values, [0.1, 0.9], axis=0)
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), fill="toself", mode="lines",
-            line={"width": 0}, fillcolor=translucent(line["color"], 0.12), hoverinfo="skip", showlegend=False,
-        )  # fmt: skip
-        figure.add_scatter(
+        mean = scatter(
             x=x, y=values.mean(0), mode="lines", name=label, line=line, customdata=distance,
             hovertemplate=_("within %{customdata}") + "<br><b>%{y:.1%}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
-    for share in (0.5, 0.9):
-        figure.add_hline(share, line={"color": theme.faint, "width": 1, "dash": "dot"})
-    figure.update_layout(layout(theme, height=320, showlegend=True, legend=LEGEND, margin=MARGIN | {"b": 56}))
-    figure.update_xaxes(axis(theme, _("distance, tokens"), **distance_axis(0, len(distance) - 1, log)))
-    figure.update_yaxes(axis(theme, range=[0, 1.02], tickformat=".0%"))
-    return figure
+        traces += [area(x, low, high, translucent(line["color"], 0.12)), mean]
+    lines = [hline(share, {"color": theme.faint, "width": 1, "dash": "dot"}) for share in (0.5, 0.9)]
+    axes = WHOLE.axes(
+        axis(theme, _("distance, tokens"), **distance_axis(0, len(distance) - 1, log)),
+        axis(theme, range=[0, 1.02], tickformat=".0%"),
+    )
+    margin = MARGIN | {"b": 56}
+    return chart(traces, theme, axes, lines, height=320, showlegend=True, legend=LEGEND, margin=margin)
 
 
 def every_head_figure(
@@ -244,7 +236,7 @@ def every_head_figure(
     Rows are layers, columns heads. Every layer has its own scale, which stands at the end of its row; the curve lies
     round its mean. The small stroke is where training ended.
     """
-    theme, figure = theme_of(dark), go.Figure()
+    theme, traces = theme_of(dark), []
     n_layer, n_head, _n = curves.shape
     ends = places(distance[[0, -1]], log)
     grid = np.linspace(*ends, min(CELL_POINTS, len(distance)))
@@ -270,33 +262,24 @@ def every_head_figure(
                 data += [*np.stack([distance[pick], shown[layer, head]], 1), (0, 0)]
         line = {"color": colour, "width": 2.5 if bold else 1.4}
         hover = "%{text}, " + _("distance %{customdata[0]}") + "<br><b>%{customdata[1]:.4g}</b><extra></extra>"
-        figure.add_scatter(
+        traces.append(scatter(
             x=x, y=y, mode="lines", line=line, text=text, customdata=np.array(data), connectgaps=False,
             hovertemplate=hover,
-        )  # fmt: skip
+        ))  # fmt: skip
     if trained is not None and distance[0] <= trained < distance[-1]:
         at = 0.86 * (places(np.array(trained), log) - ends[0]) / (ends[1] - ends[0]) - 0.43
         strokes = [(head + at, layer) for layer in range(n_layer) for head in range(n_head)]
-        figure.add_scatter(
+        traces.append(scatter(
             x=[x for x, _layer in strokes for _end in range(3)],
             y=[y for _x, layer in strokes for y in (layer - 0.42, layer + 0.42, None)],
             mode="lines", line={"color": theme.faint, "width": 1, "dash": "dot"}, hoverinfo="skip",
-        )  # fmt: skip
-    figure.add_shape(
-        type="rect", x0=chosen[1] - 0.48, x1=chosen[1] + 0.48, y0=chosen[0] - 0.48, y1=chosen[0] + 0.48,
-        line={"color": theme.accent, "width": 1.5},
-    )  # fmt: skip
-    for layer in range(n_layer):
-        figure.add_annotation(
-            x=n_head - 0.5, y=layer, text=f"± {size[layer]:.2g}", showarrow=False, xanchor="left",
-            font={"size": 11, "color": theme.faint},
-        )  # fmt: skip
-    margin = {"l": 40, "r": 64, "t": 30, "b": 12}
-    figure.update_layout(layout(theme, height=50 + 70 * n_layer, margin=margin, hovermode="closest"))
-    ticks = {"showgrid": False, "zeroline": False}
-    heads, layers = list(range(n_head)), list(range(n_layer))
-    figure.update_xaxes(axis(theme, **ticks, side="top", tickvals=heads, ticktext=[f"H{i}" for i in heads]))
-    figure.update_xaxes(range=[-0.55, n_head - 0.45])
-    figure.update_yaxes(axis(theme, **ticks, tickvals=layers, ticktext=[f"L{i}" for i in layers]))
-    figure.update_yaxes(range=[n_layer - 0.45, -0.55])
-    return figure
+        ))  # fmt: skip
+    frame = box(chosen[1], chosen[0], 0.48, {"color": theme.accent, "width": 1.5})
+    font = {"size": 11, "color": theme.faint}
+    scales = [note(f"± {size[layer]:.2g}", n_head - 0.5, layer, xanchor="left", font=font) for layer in range(n_layer)]
+    bare, heads, layers = {"showgrid": False, "zeroline": False}, list(range(n_head)), list(range(n_layer))
+    columns = {"side": "top", "tickvals": heads, "ticktext": [f"H{i}" for i in heads], "range": [-0.55, n_head - 0.45]}
+    rows = {"tickvals": layers, "ticktext": [f"L{i}" for i in layers], "range": [n_layer - 0.45, -0.55]}
+    axes = WHOLE.axes(axis(theme, **bare, **columns), axis(theme, **bare, **rows))
+    height, margin = 50 + 70 * n_layer, {"l": 40, "r": 64, "t": 30, "b": 12}
+    return chart(traces, theme, axes, [frame], scales, height=height, margin=margin, hovermode="closest")

@@ -6,13 +6,15 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from relxl.style import LEGEND, LIGHT, Theme, axis, layout, theme_of
+from relxl.figures.chart import WHOLE, chart, heatmap, scatter
+from relxl.style import LEGEND, LIGHT, Theme, axis, theme_of
 
 MOST_SPREADS = 8  # columns that leave a cell the room to write its spread
 MANY_DOTS = 64  # above it dots are smaller
 NAMED_LAYERS = 6  # in the legend, from the first to the last
 BESIDE = " ".join(("middle", "right"))  # plotly's words, which nobody reads
 LABEL_SIZE = (0.16, 0.05)  # of a label on the simplex, over the triangle's side
+PLAIN = {"showgrid": False, "zeroline": False, "showline": False, "fixedrange": True, "ticks": ""}
 
 
 def grid_figure(
@@ -32,9 +34,9 @@ def grid_figure(
     theme, (n_layer, n_head) = theme_of(dark), values.shape
     known = np.isfinite(values)
     top = float(values[known].max(initial=0)) or 1.0
-    wide, figure = n_head <= MOST_SPREADS, go.Figure()
+    wide = n_head <= MOST_SPREADS
     bar = {"thickness": 8, "outlinewidth": 0, "tickfont": {"size": 11, "color": theme.faint}, "x": 1.01, "xpad": 4}
-    figure.add_heatmap(
+    shaded = heatmap(
         z=np.where(known, values, np.nan).astype(np.float32), zmin=0, zmax=top, xgap=2, ygap=2, hoverinfo="skip",
         colorscale=theme.sequential, colorbar=bar | {"nticks": 5, "tickformat": ticks}, hoverongaps=False,
     )  # fmt: skip
@@ -42,38 +44,39 @@ def grid_figure(
     text = {it: write(float(values[it])) if known[it] else "–" for it in cells}
     beside = {it: f"±{write(float(spread[it]))}" if np.isfinite(spread[it]) else "" for it in cells}
     shades = sample_colorscale(scale_of(theme), [min(max(values[it] / top, 0), 1) if known[it] else 0 for it in cells])
+    words = []
     for ink in (LIGHT.ink, LIGHT.halo):
         its = [it for it, shade in zip(cells, shades, strict=True) if readable_ink(shade) == ink]
         same = {"textfont": {"color": ink}}  # a click would dim what was not clicked
-        figure.add_scatter(
+        words.append(scatter(
             x=[head for _layer, head in its], y=[layer for layer, _head in its], mode="text", hoverinfo="skip",
             text=[f"{text[it]} <span style='font-size:10px'>{beside[it]}</span>" if wide else text[it] for it in its],
             textfont={"size": 13 if wide else 11, "color": ink}, selected=same, unselected=same,
-        )  # fmt: skip
+        ))  # fmt: skip
     unseen = {"marker": {"opacity": 0}}
-    figure.add_scatter(
+    dots = scatter(
         x=[head for _layer, head in cells], y=[layer for layer, _head in cells], mode="markers",
         marker={"size": 18, "opacity": 0, "color": theme.ink}, selected=unseen, unselected=unseen,
         customdata=[[*it, text[it], beside[it]] for it in cells],
         hovertemplate="L%{customdata[0]}H%{customdata[1]}<br><b>%{customdata[2]}</b> %{customdata[3]}<extra></extra>",
     )  # fmt: skip
-    for colour, width in ((theme.halo, 6), (theme.accent, 3)):
-        figure.add_shape(
-            type="rect", x0=chosen[1] - 0.47, x1=chosen[1] + 0.47, y0=chosen[0] - 0.45, y1=chosen[0] + 0.45,
-            line={"color": colour, "width": width},
-        )  # fmt: skip
+    (layer, head), rect = chosen, {"type": "rect"}
+    rect |= {"x0": head - 0.47, "x1": head + 0.47, "y0": layer - 0.45, "y1": layer + 0.45}
+    outline = [rect | {"line": {"color": colour, "width": w}} for colour, w in ((theme.halo, 6), (theme.accent, 3))]
+    x = axis(theme, side="top", range=[-0.5, n_head - 0.5], **PLAIN, **place_ticks("H", n_head, head))
+    y = axis(theme, range=[n_layer - 0.5, -0.5], **PLAIN, **place_ticks("L", n_layer, layer))
     row = 56 if n_layer <= 6 else max(420 // n_layer, 24)
-    margin, title = {"l": 40, "r": 8, "t": 48, "b": 8}, {"text": title, "x": 0, "xref": "paper"}
-    title["font"] = {"size": 13, "color": theme.faint}
-    figure.update_layout(layout(theme, height=max(row * n_layer, 200) + 56, margin=margin, title=title))
-    figure.update_layout(dragmode=False, hovermode="closest", hoverdistance=-1)
-    plain = {"showgrid": False, "zeroline": False, "showline": False, "fixedrange": True, "ticks": ""}
-    for axis_of, letter, count, here in (("xaxis", "H", n_head, chosen[1]), ("yaxis", "L", n_layer, chosen[0])):
-        labels = [f"<b>{letter}{place}</b>" if place == here else f"{letter}{place}" for place in range(count)]
-        figure.update_layout({axis_of: axis(theme, **plain) | {"tickvals": list(range(count)), "ticktext": labels}})
-    figure.update_xaxes(side="top", range=[-0.5, n_head - 0.5])
-    figure.update_yaxes(range=[n_layer - 0.5, -0.5])
-    return figure
+    return chart(
+        [shaded, *words, dots], theme, WHOLE.axes(x, y), outline, height=max(row * n_layer, 200) + 56,
+        margin={"l": 40, "r": 8, "t": 48, "b": 8}, dragmode=False, hovermode="closest", hoverdistance=-1,
+        title={"text": title, "x": 0, "xref": "paper", "font": {"size": 13, "color": theme.faint}},
+    )  # fmt: skip
+
+
+def place_ticks(letter: str, count: int, chosen: int) -> dict:
+    """Label every place of an axis with a letter and its number, the chosen one bold."""
+    labels = [f"<b>{letter}{place}</b>" if place == chosen else f"{letter}{place}" for place in range(count)]
+    return {"tickvals": list(range(count)), "ticktext": labels}
 
 
 def scale_of(theme: Theme) -> list[list]:
@@ -107,46 +110,46 @@ def simplex_figure(
     shares = "".join(f"<br>{name} <b>%{{{it}:.0%}}</b>" for name, it in zip(corners, "abc", strict=True))
     size = 9 if n_layer * n_head <= MANY_DOTS else 6
     named = set(np.linspace(0, n_layer - 1, min(n_layer, NAMED_LAYERS)).round().astype(int).tolist())
-    figure, same = go.Figure(), {"marker": {"opacity": 1}, "textfont": {"color": theme.ink}}
+    same = {"marker": {"opacity": 1}, "textfont": {"color": theme.ink}}
+    label = {"textposition": BESIDE, "selected": same, "unselected": same, "showlegend": False, "cliponaxis": False}
+    traces = []
     for layer in range(n_layer):
         content, position, rest = parts[layer].T
-        figure.add_scatterternary(
-            a=content, b=position, c=rest, mode="markers+text", showlegend=False, cliponaxis=False,
-            text=labels[layer], textposition=BESIDE, textfont={"size": 11, "color": theme.ink},
+        traces.append(ternary(
+            a=content, b=position, c=rest, mode="markers+text", text=labels[layer],
+            textfont={"size": 11, "color": theme.ink},
             marker={
                 "size": size, "color": colours[layer], "line": {"color": colours[layer], "width": 1.5},
                 "symbol": ["circle-open" if it else "circle" for it in negative[layer]],
             },
-            selected=same, unselected=same,
             customdata=[[layer, head] for head in range(n_head)],
-            hovertemplate=f"L{layer}H%{{customdata[1]}}{shares}<extra></extra>",
-        )  # fmt: skip
+            hovertemplate=f"L{layer}H%{{customdata[1]}}{shares}<extra></extra>", **label,
+        ))  # fmt: skip
         if layer in named:
-            figure.add_scatterternary(
-                a=[None], b=[None], c=[None], mode="markers", name=f"L{layer}",
-                marker={"size": 9, "color": colours[layer]},
-            )  # fmt: skip
+            marker = {"size": 9, "color": colours[layer]}
+            traces.append(ternary(a=[None], b=[None], c=[None], mode="markers", name=f"L{layer}", marker=marker))
     ring = parts[chosen]
-    figure.add_scatterternary(
-        a=ring[:1], b=ring[1:2], c=ring[2:], mode="markers+text", showlegend=False, hoverinfo="skip", cliponaxis=False,
-        text=[f"&nbsp;<b>L{chosen[0]}H{chosen[1]}</b>"], textposition=BESIDE,
-        textfont={"size": 12, "color": theme.ink}, selected=same, unselected=same,
-        marker={"size": 17, "color": "rgba(0,0,0,0)", "line": {"color": theme.accent, "width": 2.5}},
-    )  # fmt: skip
-    corner = {"orientation": "v", "x": -0.04, "y": 1, "yanchor": "top"}  # which no dot reaches
+    traces.append(ternary(
+        a=ring[:1], b=ring[1:2], c=ring[2:], mode="markers+text", hoverinfo="skip",
+        text=[f"&nbsp;<b>L{chosen[0]}H{chosen[1]}</b>"], textfont={"size": 12, "color": theme.ink},
+        marker={"size": 17, "color": "rgba(0,0,0,0)", "line": {"color": theme.accent, "width": 2.5}}, **label,
+    ))  # fmt: skip
     lines = {"gridcolor": theme.grid, "linecolor": theme.faint, "ticks": "", "tickvals": [0.25, 0.5, 0.75]}
     lines |= {"showticklabels": False, "min": 0}
     sides = {
         side: {**lines, "title": {"text": name, "font": {"size": 13, "color": theme.ink}}}
         for side, name in zip(("aaxis", "baxis", "caxis"), corners, strict=True)
     }
-    figure.update_layout(
-        layout(theme, height=400, margin={"l": 40, "r": 48, "t": 36, "b": 36}, showlegend=True, hovermode="closest"),
-        ternary={"sum": 1, "bgcolor": "rgba(0,0,0,0)", **sides},
-        legend=LEGEND | corner | {"itemclick": False, "itemdoubleclick": False},
-        dragmode=False,
-    )
-    return figure
+    corner = {"orientation": "v", "x": -0.04, "y": 1, "yanchor": "top"}  # which no dot reaches
+    legend = LEGEND | corner | {"itemclick": False, "itemdoubleclick": False}
+    return chart(
+        traces, theme, {"ternary": {"sum": 1, "bgcolor": "rgba(0,0,0,0)", **sides}}, height=400, showlegend=True,
+        legend=legend, margin={"l": 40, "r": 48, "t": 36, "b": 36}, hovermode="closest", dragmode=False,
+    )  # fmt: skip
+
+
+def ternary(**given) -> dict:
+    return {"type": "scatterternary", **given}
 
 
 def labels_of(parts: np.ndarray, chosen: tuple[int, int]) -> np.ndarray:

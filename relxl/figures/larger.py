@@ -12,11 +12,13 @@ def larger_figure(figure: go.Figure, times: float) -> go.Figure:
     layout["height"] = round(layout.get("height", 300) * (1 + times) / 2)
     for name in [name for name in layout if name.startswith(("xaxis", "yaxis"))]:
         layout[name].setdefault("tickfont", {"size": USUAL * times})
-    shown = go.Figure(figure.data, layout)
-    for trace in shown.data:
-        if "textfont" in trace and trace.textfont.size is not None:
-            trace.textfont.size *= times
-    return shown
+    return go.Figure([with_larger_text(trace.to_plotly_json(), times) for trace in figure.data], layout)
+
+
+def with_larger_text(trace: dict, times: float) -> dict:
+    """Enlarge the text inside a trace, where its size is given."""
+    font = trace.get("textfont", {})
+    return trace | {"textfont": font | {"size": font["size"] * times}} if "size" in font else trace
 
 
 def enlarged(part: object, times: float, name: str = "") -> object:

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
+from relxl.figures.chart import WHOLE, chart, scatter
 from relxl.figures.curves import SYMBOLS
 from relxl.figures.shift import decades
 from relxl.language import _
-from relxl.style import CURVES, LEGEND, axis, layout, number, theme_of
+from relxl.style import CURVES, LEGEND, axis, number, theme_of
 
 MARGIN = {"l": 60, "r": 16, "t": 40, "b": 44}
 
@@ -33,44 +34,50 @@ def speedup_figure(
     A curve a checkpoint; dashed what counting multiplications gives, dotted a window for every `stride` tokens, and
     the points of the paper's own measurement.
     """
-    theme, figure = theme_of(dark), go.Figure()
+    theme = theme_of(dark)
     hover = _("context %{x}") + "<br><b>" + _("%{y:,.3~r} times") + "</b><extra>%{fullData.name}</extra>"
-    for place, (name, curve) in enumerate(measured.items()):
-        figure.add_scatter(
+    curves = [
+        scatter(
             x=curve.contexts, y=curve.times, mode="lines+markers", name=name, hovertemplate=hover,
             line={"color": CURVES[place % len(CURVES)], "width": 2},
             marker={"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 8},
-        )  # fmt: skip
+        )
+        for place, (name, curve) in enumerate(measured.items())
+    ]  # fmt: skip
+    dot, star = ({"color": theme.faint, "size": 6}, {"color": theme.faint, "symbol": "star", "size": 10})
     others = [
-        (_("counted in multiplications"), counted, "lines", {"dash": "dash", "color": theme.ink, "width": 1.5}),
-        (_("a window every {n} tokens").format(n=stride), strided, "lines+markers", {"dash": "dot", "width": 2}),
-        (_("the paper, on one GPU"), paper, "markers", {}),
+        (_("counted in multiplications"), counted, "lines", {"dash": "dash", "color": theme.ink, "width": 1.5}, dot),
+        (_("a window every {n} tokens").format(n=stride), strided, "lines+markers", {"dash": "dot", "width": 2}, dot),
+        (_("the paper, on one GPU"), paper, "markers", {}, star),
     ]
-    for name, curve, mode, line in others:
-        figure.add_scatter(
+    curves += [
+        scatter(
             x=curve.contexts, y=curve.times, mode=mode, name=name, hovertemplate=hover,
-            line={"color": theme.faint} | line, marker={"symbol": "star", "size": 10, "color": theme.faint}
-            if mode == "markers" else {"size": 6, "color": theme.faint},
-        )  # fmt: skip
-    figure.update_layout(layout(theme, height=360, showlegend=True, legend=LEGEND, margin=MARGIN))
+            line={"color": theme.faint} | line, marker=marker,
+        )
+        for name, curve, mode, line, marker in others
+    ]  # fmt: skip
     ticks = sorted({context for curve in measured.values() for context in curve.contexts})
     ticks = {"tickvals": ticks, "ticktext": [f"{context:,}" for context in ticks]}
-    figure.update_xaxes(axis(theme, _("context, tokens"), type="log", **ticks))
     values = {str(place): curve.times for place, curve in enumerate([*measured.values(), counted, strided])}
-    figure.update_yaxes(axis(theme, _("times the cost with memory"), type="log", **decades(values)))
-    return figure
+    axes = WHOLE.axes(
+        axis(theme, _("context, tokens"), type="log", **ticks),
+        axis(theme, _("times the cost with memory"), type="log", **decades(values)),
+    )
+    return chart(curves, theme, axes, height=360, showlegend=True, legend=LEGEND, margin=MARGIN)
 
 
 def ways_figure(ms: Mapping[str, float], dark: bool = False) -> go.Figure:
     """Draw the time of an evaluated token for each way, a dot a way on a logarithmic axis; milliseconds."""
-    theme, figure = theme_of(dark), go.Figure()
-    figure.add_scatter(
+    theme = theme_of(dark)
+    dots = scatter(
         x=list(ms.values()), y=list(ms), mode="markers+text", cliponaxis=False,
         text=[f"{number(value)} ms" for value in ms.values()], textposition="middle right",
         marker={"size": 12, "color": [CURVES[0], *[theme.faint] * (len(ms) - 1)]},
         hovertemplate="%{y}<br><b>%{x:.3~r} ms</b><extra></extra>",
     )  # fmt: skip
-    figure.update_layout(layout(theme, height=170, margin={"l": 190, "r": 70, "t": 8, "b": 44}))
-    figure.update_xaxes(axis(theme, _("time of an evaluated token, ms"), type="log", **decades({"ms": [*ms.values()]})))
-    figure.update_yaxes(axis(theme, autorange="reversed"))
-    return figure
+    axes = WHOLE.axes(
+        axis(theme, _("time of an evaluated token, ms"), type="log", **decades({"ms": [*ms.values()]})),
+        axis(theme, autorange="reversed"),
+    )
+    return chart([dots], theme, axes, height=170, margin={"l": 190, "r": 70, "t": 8, "b": 44})

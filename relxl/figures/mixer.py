@@ -3,52 +3,50 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from relxl import style
+from relxl.figures.chart import WHOLE, bar, chart
 from relxl.language import _
+from relxl.style import LEGEND, Term, axis, theme_of
 
 
-def ablation_figure(changes: dict[str, np.ndarray], looks: dict[str, style.Term], dark: bool) -> go.Figure:
+def ablation_figure(changes: dict[str, np.ndarray], looks: dict[str, Term], dark: bool) -> go.Figure:
     """Draw the change of the loss when a term of a head is muted: one bar a head and term, changes are [layer head]."""
-    theme = style.theme_of(dark)
+    theme = theme_of(dark)
     n_layer, n_head = next(iter(changes.values())).shape
     names = [f"L{layer}H{head}" for layer in range(n_layer) for head in range(n_head)]
-    figure = go.Figure(layout=style.layout(theme, height=280, barmode="group", showlegend=True, legend=style.LEGEND))
-    for name, values in changes.items():
-        look = looks[name]
-        figure.add_bar(
-            x=np.arange(len(names)), y=values.ravel().astype(np.float32), name=f"({look.letter}) {name}",
-            marker={"color": look.colour, "line": {"width": 0}}, customdata=names,
+    bars = [
+        bar(
+            x=np.arange(len(names)), y=values.ravel().astype(np.float32), name=f"({looks[name].letter}) {name}",
+            marker={"color": looks[name].colour, "line": {"width": 0}}, customdata=names,
             hovertemplate="%{customdata}<br><b>%{y:+.4f}</b> nats<extra></extra>",
-        )  # fmt: skip
+        )
+        for name, values in changes.items()
+    ]  # fmt: skip
     step = max(len(names) // 32, 1)
     ticks = {"tickvals": list(range(0, len(names), step)), "ticktext": names[::step], "tickangle": -60}
-    figure.update_layout(
-        xaxis=style.axis(theme, "", **ticks), yaxis=style.axis(theme, _("change of the loss, nats per token"))
-    )
-    return figure
+    axes = WHOLE.axes(axis(theme, **ticks), axis(theme, _("change of the loss, nats per token")))
+    return chart(bars, theme, axes, height=280, barmode="group", showlegend=True, legend=LEGEND)
 
 
 def shapley_figure(
-    shapley: dict[str, float], covariance: dict[str, float], looks: dict[str, style.Term], dark: bool
+    shapley: dict[str, float], covariance: dict[str, float], looks: dict[str, Term], dark: bool
 ) -> go.Figure:
     """Draw each term's share of a row two ways: Shapley (solid) and covariance (hatched), of the whole each."""
-    theme = style.theme_of(dark)
+    theme = theme_of(dark)
     whole = sum(shapley.values())
     names = [f"({look.letter}) {name}" for name, look in looks.items()]
     colours = [look.colour for look in looks.values()]
-    figure = go.Figure(layout=style.layout(theme, height=230, barmode="group", showlegend=True, legend=style.LEGEND))
     rows = {
         _("Shapley, of the focus"): ([shapley[name] / whole if whole else np.nan for name in looks], ""),
         _("covariance, of the scores"): ([covariance[name] for name in looks], "/"),
     }
-    for title, (values, shape) in rows.items():
-        figure.add_bar(
+    bars = [
+        bar(
             x=np.array(values, np.float32) * 100, y=names, orientation="h", name=title,
             marker={"color": colours, "pattern": {"shape": shape}, "line": {"width": 0}},
             hovertemplate="%{y}<br><b>%{x:.1f} %</b><extra></extra>",
-        )  # fmt: skip
-    figure.update_layout(
-        xaxis=style.axis(theme, _("share of the row, %")), yaxis=style.axis(theme, autorange="reversed"),
-    )  # fmt: skip
-    figure.update_layout(margin={"l": 150})
-    return figure
+        )
+        for title, (values, shape) in rows.items()
+    ]  # fmt: skip
+    axes = WHOLE.axes(axis(theme, _("share of the row, %")), axis(theme, autorange="reversed"))
+    margin = {"l": 150, "r": 16, "t": 32, "b": 40}
+    return chart(bars, theme, axes, height=230, barmode="group", showlegend=True, legend=LEGEND, margin=margin)

@@ -19,8 +19,10 @@ def single(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float32)
 
 
-def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool = False) -> go.Figure:
-    """Draw u_bias [key] as bars, and below them as the strip of which the matrix repeats one a row."""
+def strip_figure(
+    u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool = False, notes: Sequence[dict] = (), height: int = 220
+) -> go.Figure:
+    """Draw u_bias [key] as bars under `notes`, and below them as the strip of which the matrix repeats one a row."""
     theme = theme_of(dark)
     u_bias = single(u_bias)
     limit = float(np.abs(u_bias[np.isfinite(u_bias)]).max(initial=0)) or 1.0
@@ -36,12 +38,12 @@ def strip_figure(u_bias: np.ndarray, tokens: list[str], look: Term, dark: bool =
     keys = axis(theme, showgrid=False)
     axes = top.axes(keys | {"matches": strip.x, "showticklabels": False}, axis(theme, _("score")))
     axes |= strip.axes(axis(theme, _("key"), showgrid=False, **token_ticks(tokens)), {"visible": False})
-    return chart([bars, row], theme, axes, height=220, bargap=0.1, margin=NO_TITLE)
+    return chart([bars, row], theme, axes, notes=notes, height=height, bargap=0.1, margin=NO_TITLE)
 
 
 def curve_figure(
     v_bias: np.ndarray, distances: np.ndarray, look: Term, marks: dict[str, int], dark: bool = False,
-    more: Sequence[dict] = (),
+    more: Sequence[dict] = (), height: int = 220,
 ) -> go.Figure:  # fmt: skip
     """Draw v_bias [distance] as a curve: what distance alone adds; and `more` traces over it.
 
@@ -63,7 +65,7 @@ def curve_figure(
     ]
     title = _("distance to the key, tokens (positive is the past)")
     axes = WHOLE.axes(axis(theme, title), axis(theme, _("score")))
-    return chart([future, seen, *more], theme, axes, lines, names, height=220, margin=NO_TITLE)
+    return chart([future, seen, *more], theme, axes, lines, names, height=height, margin=NO_TITLE)
 
 
 def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark: bool = False) -> go.Figure:

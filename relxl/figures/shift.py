@@ -7,10 +7,10 @@ from html import escape
 from typing import NamedTuple
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from relxl.figures.chart import chart, panels, scatter
 from relxl.language import _
-from relxl.style import FONT, MONO, axis, layout, theme_of
+from relxl.style import FONT, LEGEND, MONO, axis, theme_of
 
 STYLE = """<style>
 .st-key-preset button {padding: .2rem .55rem}
@@ -218,29 +218,26 @@ def cost_figure(
     """Draw time and memory against length on logarithmic scales, a line a method, and dotted what the formula says."""
     theme = theme_of(dark)
     looks = dict(zip(lengths, ((theme.faint, "square"), (theme.ink, "circle")), strict=False))
-    figure = make_subplots(1, 2, horizontal_spacing=0.1)
+    left, right = panels(1, 2, across=0.1)
+    traces = []
     for name, (colour, symbol) in looks.items():
-        line = {"mode": "lines+markers", "line": {"color": colour, "width": 2}, "marker": {"symbol": symbol, "size": 8}}
-        for column, (values, unit) in enumerate(((ms[name], "ms"), (megabytes[name], "MB")), 1):
-            hover = "L = %{x}: <b>%{y:.3g} " + unit + "</b><extra>%{fullData.name}</extra>"
-            figure.add_scatter(
-                x=lengths[name], y=values, name=name, legendgroup=name, showlegend=column == 1, hovertemplate=hover,
-                row=1, col=column, **line,
-            )  # fmt: skip
-        figure.add_scatter(
-            x=lengths[name], y=formula[name], mode="lines", line={"color": colour, "width": 1, "dash": "dot"},
-            name=_("{name}, by formula").format(name=name), showlegend=False, row=1, col=2,
+        for place, values, unit in ((left, ms, "ms"), (right, megabytes, "MB")):
+            traces.append(scatter(
+                place, x=lengths[name], y=values[name], name=name, legendgroup=name, showlegend=place is left,
+                mode="lines+markers", line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 8},
+                hovertemplate="L = %{x}: <b>%{y:.3g} " + unit + "</b><extra>%{fullData.name}</extra>",
+            ))  # fmt: skip
+        traces.append(scatter(
+            right, x=lengths[name], y=formula[name], mode="lines", line={"color": colour, "width": 1, "dash": "dot"},
+            name=_("{name}, by formula").format(name=name), showlegend=False,
             hovertemplate="L = %{x}: <b>%{y:.3g} MB</b><extra>%{fullData.name}</extra>",
-        )  # fmt: skip
-    figure.update_layout(
-        layout(theme, height=320, showlegend=True, margin={"l": 56, "r": 16, "t": 36, "b": 44}),
-        legend={"orientation": "h", "y": 1.03, "yanchor": "bottom", "x": 0, "font": {"size": 13}},
-    )
+        ))  # fmt: skip
     ticks = sorted({length for values in lengths.values() for length in values})
-    figure.update_xaxes(axis(theme, _("length L, tokens"), type="log", tickvals=ticks, ticktext=list(map(str, ticks))))
-    for column, (title, values) in enumerate(((_("time, ms"), ms), (_("memory, MB"), megabytes)), 1):
-        figure.update_yaxes(axis(theme, title, type="log", **decades(values)), row=1, col=column)
-    return figure
+    x = axis(theme, _("length L, tokens"), type="log", tickvals=ticks, ticktext=list(map(str, ticks)))
+    axes = left.axes(x, axis(theme, _("time, ms"), type="log", **decades(ms)))
+    axes |= right.axes(x, axis(theme, _("memory, MB"), type="log", **decades(megabytes)))
+    legend, margin = LEGEND | {"y": 1.03, "font": {"size": 13}}, {"l": 56, "r": 16, "t": 36, "b": 44}
+    return chart(traces, theme, axes, height=320, showlegend=True, legend=legend, margin=margin)
 
 
 def decades(values: dict[str, Sequence[float]]) -> dict:

@@ -31,9 +31,11 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own module
 
 import os
 
-# An idle torch thread must sleep: by default it spins, and beside a browser or a second session a split that takes 1 ms
-# alone takes 50. It is read when torch is first imported, so it stands before everything else.
+# How torch computes beside others; read when it is first imported, so it stands before everything else. An idle thread
+# must sleep: by default it spins, and beside a browser or a second session a split that takes 1 ms alone takes 50. And
+# every run of a page is a thread that would bring as many as the machine has cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
 
 # Two sessions that import pandas late and at once find it half made. Here one thread imports it, and the others wait.
 import pandas  # noqa: F401

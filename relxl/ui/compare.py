@@ -172,8 +172,7 @@ def curve_picture(pair: Pair) -> str:
     )  # fmt: skip
     ink = style.theme_of(view.dark).ink
     lines = dict(zip(pair.names, (one, two), strict=True))
-    figure = lines_figure(lines, distance, (style.RELATIVE_TERMS["v_bias"].colour, ink), view.dark)
-    figure.update_layout(height=380)
+    figure = lines_figure(lines, distance, (style.RELATIVE_TERMS["v_bias"].colour, ink), view.dark, height=380)
     show(figure, key="both_curves", alt=text, table=lambda: {"distance": distance} | lines)
     return text
 

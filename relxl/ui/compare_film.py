@@ -271,9 +271,7 @@ def show_sizes(watched: Watched) -> None:
 def draw(watched, lines, title, colours, key, alt, dashes, form: str = "") -> None:
     """Show lines over the steps of the film, with a table of them."""
     steps = watched.film.steps
-    figure = figures.steps_figure(lines, steps, watched.now, title, colours, watched.dark, dashes)
-    if form:
-        figure.update_yaxes(tickformat=form)
+    figure = figures.steps_figure(lines, steps, watched.now, title, colours, watched.dark, dashes, form)
     show(figure, key=key, alt=alt, table=lambda: {"step": list(steps)} | lines)
 
 

@@ -12,6 +12,7 @@ from relxl.figures import masking as mask_figures
 from relxl.figures import max_len as max_len_figures
 from relxl.figures import memory as memory_figures
 from relxl.figures import score_terms as score_figures
+from relxl.figures.chart import note
 from relxl.figures.distance import profile_figure
 from relxl.figures.doctor import bars_figure
 from relxl.figures.relative_absolute import gap_figure
@@ -39,15 +40,14 @@ def key_bias(view: View, settings: Settings) -> Chart:
     terms = view.terms
     top = int(terms.u_bias.argmax())
     alt = _("The key that u favours most is {token} at {key}.").format(token=view.tokens[top], key=top)
-    figure = score_figures.strip_figure(terms.u_bias, view.tokens, view.looks["u_bias"], view.dark)
-    for key in best_keys(terms.u_bias, view.tokens)[:NAMED]:
-        token = style.plot_text(view.tokens[key])
-        figure.add_annotation(
-            x=key, y=float(terms.u_bias[key]), text=token, showarrow=False, yanchor="bottom", row=1, col=1,
-            font={"family": style.MONO, "size": 13},
-        )  # fmt: skip
+    font = {"family": style.MONO, "size": 13}
+    names = [
+        note(style.plot_text(view.tokens[key]), key, float(terms.u_bias[key]), yanchor="bottom", font=font)
+        for key in best_keys(terms.u_bias, view.tokens)[:NAMED]
+    ]
+    figure = score_figures.strip_figure(terms.u_bias, view.tokens, view.looks["u_bias"], view.dark, names, height=300)
     table = {"key": np.arange(len(view.tokens)), "token": view.tokens, "u_bias": terms.u_bias}
-    return Chart(figure.update_layout(height=300), alt, table)
+    return Chart(figure, alt, table)
 
 
 def best_keys(u_bias: np.ndarray, tokens: list[str]) -> list[int]:
@@ -66,11 +66,13 @@ def distance_bias(view: View, settings: Settings) -> Chart:
     alt = _("Among the visible distances v favours {distance} most.").format(distance=top)
     look, wall = view.looks["v_bias"], settings.get("xr")
     if wall is None:
-        figure = score_figures.curve_figure(terms.v_bias, terms.distances, look, {}, view.dark)
+        figure = score_figures.curve_figure(terms.v_bias, terms.distances, look, {}, view.dark, height=300)
     else:
         marks = {_("wall"): int(wall)}
-        figure = max_len_figures.wall_figure(terms.v_bias, terms.distances, look, int(wall), marks, view.dark, both)
-    return Chart(figure.update_layout(height=300), alt, {"distance": terms.distances, "v_bias": terms.v_bias})
+        figure = max_len_figures.wall_figure(
+            terms.v_bias, terms.distances, look, int(wall), marks, view.dark, both, height=300
+        )
+    return Chart(figure, alt, {"distance": terms.distances, "v_bias": terms.v_bias})
 
 
 def profiles(view: View, settings: Settings) -> Chart:
@@ -93,9 +95,9 @@ def frontier(view: View, settings: Settings) -> Chart:
     marks = {name: float(safe[view.head]) for name, (_leak, safe) in results.items()}
     alt = _("In {head} no row leaks a millionth once the fill is below {after} (after the sum) or {before} (before).")
     deep = dict(zip(names, map(style.number, marks.values()), strict=True))
-    figure = mask_figures.frontier_figure(FILLS, leaks, view.head, marks, view.dark)
+    figure = mask_figures.frontier_figure(FILLS, leaks, view.head, marks, view.dark, height=320)
     table = {"fill": FILLS} | {name: leak[view.head] for name, leak in leaks.items()}
-    return Chart(figure.update_layout(height=320), alt.format(head=view.label, **deep), table)
+    return Chart(figure, alt.format(head=view.label, **deep), table)
 
 
 def leaky(view: View, settings: Settings) -> Chart | str:
@@ -109,11 +111,11 @@ def leaky(view: View, settings: Settings) -> Chart | str:
     every = slice(None, None, max(len(loss) // 300, 1))
     steps = np.arange(1, len(loss) + 1)
     figure = mask_figures.training_figure(
-        steps[every], loss[every], curve["validation_step"], curve["validation"], view.dark
+        steps[every], loss[every], curve["validation_step"], curve["validation"], view.dark, height=320
     )
     alt = _("Training loss falls to {low}, validation loss under the right mask rises to {high}.")
     alt = alt.format(low=style.number(float(loss[-1])), high=style.number(curve["validation"][-1]))
-    return Chart(figure.update_layout(height=320), alt, {"step": steps, "loss": loss})
+    return Chart(figure, alt, {"step": steps, "loss": loss})
 
 
 def measured_init(view: View, settings: Settings):
@@ -130,18 +132,18 @@ def measured_init(view: View, settings: Settings):
 def spread(view: View, settings: Settings) -> Chart:
     """Draw how far each term of a fresh layer spreads, beside the formula."""
     measured = measured_init(view, settings)
-    figure = init_figures.spread_figure(measured.std, measured.predicted, style.RELATIVE_TERMS, view.dark)
+    figure = init_figures.spread_figure(measured.std, measured.predicted, style.RELATIVE_TERMS, view.dark, height=320)
     alt = _("A dot is a head, a line the formula.")
     table = {"head": np.arange(len(measured.entropy))} | dict(measured.std)
-    return Chart(figure.update_layout(height=320), alt, table)
+    return Chart(figure, alt, table)
 
 
 def entropy(view: View, settings: Settings) -> Chart:
     """Draw how sharp each head of a fresh layer is."""
     measured = measured_init(view, settings)
-    figure = init_figures.entropy_figure(measured.entropy, PEAKED_BELOW, FLAT_ABOVE, view.dark)
+    figure = init_figures.entropy_figure(measured.entropy, PEAKED_BELOW, FLAT_ABOVE, view.dark, height=320)
     table = {"head": np.arange(len(measured.entropy)), "entropy": measured.entropy}
-    return Chart(figure.update_layout(height=320), plain(init_scale.finding(measured)), table)
+    return Chart(figure, plain(init_scale.finding(measured)), table)
 
 
 def held(view: View, settings: Settings) -> Cells:

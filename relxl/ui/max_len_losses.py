@@ -62,7 +62,7 @@ def recorded(view: View) -> None:
     draw_recorded(view.checkpoint.name, view.dark)
 
 
-@st.cache_data(max_entries=2, show_spinner=False)
+@st.cache_resource(max_entries=2, show_spinner=False)
 def read_rows(file: str, changed: int) -> list[dict]:
     """Read rows as `sweep max-len` writes them; an empty number is NaN."""
     text = Path(file).read_text(encoding="utf-8")
@@ -119,7 +119,7 @@ def draw_recorded(name: str, dark: bool) -> None:
 
 def with_memory(rows: Sequence[Row], memory: int | str) -> list[Row]:
     """Keep the rows of one memory length; OWN: of each checkpoint those of its own training's."""
-    own = {row["checkpoint"]: trained_with(row["checkpoint"]).get("mem_len", 0) for row in rows}
+    own = {name: trained_with(name).get("mem_len", 0) for name in {row["checkpoint"] for row in rows}}
     return [row for row in rows if row["mem_len"] == (own[row["checkpoint"]] if memory == OWN else memory)]
 
 

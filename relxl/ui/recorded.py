@@ -11,6 +11,6 @@ def read_record(file: Path) -> dict:
     return cached_record(str(file), file.stat().st_mtime_ns)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def cached_record(file: str, changed: int) -> dict:
     return json.loads(Path(file).read_text(encoding="utf-8"))
