@@ -4,7 +4,7 @@ import streamlit as st
 
 from relxl import ui
 from relxl.language import _
-from relxl.ui import score_terms as sections
+from relxl.ui.score_terms import sections
 
 view = ui.page("home")
 query, cell = ui.kept_cell(view.terms.mask, view.terms.probs)

@@ -1,7 +1,7 @@
 """What is wrong with it?"""
 
 from relxl import ui
-from relxl.ui import doctor as sections
+from relxl.ui.doctor import sections
 
 view = ui.page("doctor")
 found = sections.examined(view)

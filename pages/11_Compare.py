@@ -3,29 +3,29 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import compare, compare_film, compare_text
+from relxl.ui.compare import film, sections, text
 
 view = ui.page("compare")
-compare.presets(view)
+sections.presets(view)
 left, right = st.columns([4, 7], gap="medium")
 with left:
-    mode = compare.mode()
+    mode = sections.mode()
 if mode == "film":
     with right:
-        film = compare_film.choose_film(view)
-    if film is not None:
-        compare_film.picture(film)
+        watched = film.choose_film(view)
+    if watched is not None:
+        film.picture(watched)
         ui.let_paint()
-        compare_film.moved(film)
-        compare_film.over_time(film)
+        film.moved(watched)
+        film.over_time(watched)
 else:
     with right:
-        pair = compare.choose_pair(view)
+        pair = sections.choose_pair(view)
     if pair is not None:
-        compare.picture(pair)
+        sections.picture(pair)
         ui.let_paint()
-        compare.vectors(pair)
-        compare_text.shares(pair)
-        compare.table(pair)
-compare.how()
+        sections.vectors(pair)
+        text.shares(pair)
+        sections.table(pair)
+sections.how()
 ui.finish(view, proof=False)

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import relative_absolute as sections
-from relxl.ui import relative_absolute_live as live
-from relxl.ui.derivation import derivation
+from relxl.ui.relative_absolute import live, sections
+from relxl.ui.relative_absolute.derivation import derivation
 
 view = ui.page("relative_absolute")
 result = sections.recorded()

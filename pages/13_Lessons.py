@@ -1,7 +1,7 @@
 """Teach me."""
 
 from relxl import ui
-from relxl.ui import lessons as sections
+from relxl.ui.lessons import sections
 
 view = ui.page("lessons")
 shelf = sections.shelf()

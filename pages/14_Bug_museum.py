@@ -1,8 +1,8 @@
 """What goes wrong in the wild?"""
 
 from relxl import ui
-from relxl.ui import museum as sections
-from relxl.ui.mystery import spot_the_bug
+from relxl.ui.museum import sections
+from relxl.ui.museum.mystery import spot_the_bug
 
 view = ui.page("bug_museum")
 exhibit = sections.pick_exhibit()

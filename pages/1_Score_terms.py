@@ -3,25 +3,23 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import equation as chosen
-from relxl.ui import mixer
-from relxl.ui import score_terms as sections
+from relxl.ui.score_terms import equation, mixer, sections
 
 view = mixer.mixed(ui.page("score_terms"))
 terms = view.terms
 query, cell = ui.kept_cell(terms.mask, terms.probs)
 
-term = chosen.kept_term(view)
+term = equation.kept_term(view)
 top = st.container()
 picture, controls = st.columns([7, 1], gap="small")
 with picture:  # first, so that nobody waits for it; the rest follows in its place
-    equation = st.container()
+    formula = st.container()
     sections.matrices(view, cell, query, term)
 ui.let_paint()
-with equation:
+with formula:
     sections.equation(view, query)
-    chosen.choose_term(view)
-    chosen.term_detail(view, term)
+    equation.choose_term(view)
+    equation.term_detail(view, term)
 with top:
     sections.presets(view)
 with controls:

@@ -3,20 +3,19 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import heads as sections
-from relxl.ui import heads_look, heads_table
+from relxl.ui.heads import look, sections, table
 
 view = ui.page("heads")
-look = heads_look.kept_look(view)
+measured = look.kept_look(view)
 top = st.container()
-sections.picture(view, look)
+sections.picture(view, measured)
 ui.let_paint()
 with top:
-    sections.presets(look)
-st.markdown(sections.finding(view, look))
+    sections.presets(measured)
+st.markdown(sections.finding(view, measured))
 sections.open_head(view)
-sections.average(view, look)
-sections.alike(view, look)
-heads_table.table(view, look)
-sections.how(look)
+sections.average(view, measured)
+sections.alike(view, measured)
+table.table(view, measured)
+sections.how(measured)
 ui.finish(view)

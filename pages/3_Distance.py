@@ -3,8 +3,7 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import distance as sections
-from relxl.ui import distance_reach as reach
+from relxl.ui.distance import reach, sections
 
 view = ui.page("distance")
 controls = sections.kept_controls()

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import mask_leaks
-from relxl.ui import masking as sections
+from relxl.ui.masking import leaks, sections
 
 view = ui.page("masking")
 top = st.container()
@@ -19,10 +18,10 @@ with controls:
     sections.controls(view)
 st.markdown(sections.finding(view, rule, rules))
 ui.let_paint()
-mask_leaks.rows_and_frontier(view, rule)
-mask_leaks.every_head(view, rule)
-mask_leaks.what_is_true()
-mask_leaks.causality(view, rules)
-mask_leaks.recorded()
-mask_leaks.how()
+leaks.rows_and_frontier(view, rule)
+leaks.every_head(view, rule)
+leaks.what_is_true()
+leaks.causality(view, rules)
+leaks.recorded()
+leaks.how()
 ui.finish(view)

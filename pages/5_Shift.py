@@ -1,8 +1,7 @@
 """Which distance does each cell really read, and what does it cost?"""
 
 from relxl import ui
-from relxl.ui import shift as sections
-from relxl.ui import shift_cost as cost
+from relxl.ui.shift import cost, sections
 
 dark = ui.plain_page("shift")
 sections.microscope(dark)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import init_scale as sections
+from relxl.ui.initialisation import sections
 
 view = ui.page("initialisation")
 lab = sections.kept_lab(view)

@@ -3,9 +3,7 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import max_len as sections
-from relxl.ui import max_len_losses as losses
-from relxl.ui import max_len_table as table
+from relxl.ui.max_len import losses, sections, table
 
 view = ui.page("max_len")
 wall = sections.kept_wall(view)

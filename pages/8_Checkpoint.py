@@ -3,12 +3,8 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import checkpoint as sections
-from relxl.ui import checkpoint_answers as answers
-from relxl.ui import checkpoint_settings as asked
-from relxl.ui import checkpoint_tensors as tensors
-from relxl.ui import checkpoint_weights as weights
 from relxl.ui import library
+from relxl.ui.checkpoint import answers, sections, settings, tensors, weights
 
 look = ui.weights_page("checkpoint")
 checkpoint, where = look.checkpoint, (look.layer, look.head, look.dark)
@@ -18,7 +14,7 @@ with curves:  # the picture first; the rest follows in its place
 with card:
     sections.identity(checkpoint)
 library.upload_box()
-asked.settings(checkpoint)
+settings.settings(checkpoint)
 answers.both_results(checkpoint, *where)
 ui.let_paint()
 weights.q_bias_gauge(checkpoint, *where)

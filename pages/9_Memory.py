@@ -3,8 +3,7 @@
 import streamlit as st
 
 from relxl import ui
-from relxl.ui import memory as sections
-from relxl.ui import memory_collision, memory_cost, memory_losses
+from relxl.ui.memory import collision, cost, losses, sections
 
 view = ui.page("memory")
 seam = sections.seam_of(view)
@@ -16,9 +15,9 @@ with top:
 st.markdown(sections.finding(view, seam))
 ui.let_paint()
 sections.slots(view, seam)
-memory_losses.this_segment(view, seam)
-memory_losses.measure(view)
-memory_cost.section(view)
-memory_collision.collision(view)
+losses.this_segment(view, seam)
+losses.measure(view)
+cost.section(view)
+collision.collision(view)
 sections.how()
 ui.finish(view)

@@ -35,35 +35,40 @@ SAFE = {"escape", "code", "shown", "plain", "number", "percent", "grouped", "plo
 OUTSIDE = re.compile(  # names and texts that a person or a file brought
     r"\b(checkpoint|other|path|folder|file|place)\.name\b|tokens\[|\.title\b|\berror\b|\braw\b|files\[|weights\["
 )
-REVIEWED = {  # file of relxl/ui -> what is put into a text as it is
+REVIEWED = {  # page and file of relxl/ui -> what is put into a text as it is
     # words, numbers and names of ours, or sentences in which every name went through escape or code
-    "checkpoint_answers.py": {"layer", "head"},
-    "checkpoint_settings.py": {"origins[setting.origin]"},
-    "compare.py": {"sentence", "said", "path.name", "self.view.checkpoint.name", "self.other.name"},
-    "compare_film.py": {"alt", "loss_sentence(watched)", "folder.name"},
-    "doctor.py": {"mark(finding.severity)", "where", "sentence(finding)"},
-    "equation.py": {"look.letter", "term", "line.file", "line.number"},
-    "frame.py": {"SPACING", "GLYPHS.get(LANGUAGE.get(), '')", "door.name"},
-    "lesson_step.py": {"found.text", "found.because", "verdict(choice == found.right)"},
-    "lessons.py": {"FOLDER", "place.lessons[at].lesson.title"},
-    "mask_leaks.py": {"LEAKY"},
-    "masking.py": {"preset.name", "preset.text"},
-    "max_len_table.py": {"alt", "dotted"},
-    "museum.py": {"words.title", "checks", "entry"},
-    "mystery.py": {"verdict(choice == asked.fault.kind)", "answer.name", "proof_of(asked)"},
-    "score_terms.py": {"split", "shares", "''.join(cells)", "re.sub('[^A-Za-z0-9._-]', '_', view.checkpoint.name)"},
-    "shift.py": {"finding(look)", "text"},
+    "checkpoint/answers.py": {"layer", "head"},
+    "checkpoint/settings.py": {"origins[setting.origin]"},
+    "compare/sections.py": {"sentence", "said", "path.name", "self.view.checkpoint.name", "self.other.name"},
+    "compare/film.py": {"alt", "loss_sentence(watched)", "folder.name"},
+    "doctor/sections.py": {"mark(finding.severity)", "where", "sentence(finding)"},
+    "score_terms/equation.py": {"look.letter", "term", "line.file", "line.number"},
+    "ui/frame.py": {"SPACING", "GLYPHS.get(LANGUAGE.get(), '')", "door.name"},
+    "lessons/step.py": {"found.text", "found.because", "verdict(choice == found.right)"},
+    "lessons/sections.py": {"FOLDER", "place.lessons[at].lesson.title"},
+    "masking/leaks.py": {"LEAKY"},
+    "masking/sections.py": {"preset.name", "preset.text"},
+    "max_len/table.py": {"alt", "dotted"},
+    "museum/sections.py": {"words.title", "checks", "entry"},
+    "museum/mystery.py": {"verdict(choice == asked.fault.kind)", "answer.name", "proof_of(asked)"},
+    "score_terms/sections.py": {
+        "split",
+        "shares",
+        "''.join(cells)",
+        "re.sub('[^A-Za-z0-9._-]', '_', view.checkpoint.name)",
+    },
+    "shift/sections.py": {"finding(look)", "text"},
     # names in labels of a selectbox and in titles of a job, and parts of a sentence that is escaped as a whole
-    "jobs.py": {"key", "running.title"},
-    "lesson_charts.py": {"view.tokens[top]"},
-    "lesson_view.py": {"view.checkpoint.name", "other.checkpoint.name"},
-    "library.py": {"path.name", "path.name[:12]", "files[0][0][:80]", "weights[0][:80]"},
-    "max_len_losses.py": {"checkpoint.name", "file.name"},
-    "memory_cost.py": {"checkpoint.name"},
-    "memory_losses.py": {"checkpoint.name"},
-    "show.py": {"error.strerror"},
-    "state.py": {"name", "raw[:40]"},
-}
+    "ui/jobs.py": {"key", "running.title"},
+    "lessons/charts.py": {"view.tokens[top]"},
+    "lessons/view.py": {"view.checkpoint.name", "other.checkpoint.name"},
+    "ui/library.py": {"path.name", "path.name[:12]", "files[0][0][:80]", "weights[0][:80]"},
+    "max_len/losses.py": {"checkpoint.name", "file.name"},
+    "memory/cost.py": {"checkpoint.name"},
+    "memory/losses.py": {"checkpoint.name"},
+    "ui/show.py": {"error.strerror"},
+    "ui/state.py": {"name", "raw[:40]"},
+}  # fmt: skip
 HTML = {  # what st.html is given: styles of ours, and what is made of numbers and of words of ours
     "STYLE", "LEFT", "f\"<style>{SPACING}{GLYPHS.get(LANGUAGE.get(), '')}</style>\"", "dots(place, dark)", "drawn.html",
     "CSS + PRESENTER * place.presenting", "held_html(rows, dark)", "stage_html(tables, legend(look), room, dark)",
@@ -143,7 +148,7 @@ def test_no_name_is_put_into_markdown_as_it_is(path):
     strings = [part for call in drawn for seen in what_is_drawn(call) for part in ast.walk(seen)]
     values = [value for part in strings if isinstance(part, ast.JoinedStr) for value in put_in(part)]
     values += [value for value in put_in(ast.parse(path.read_text())) if OUTSIDE.search(ast.unparse(value))]
-    assert {ast.unparse(value) for value in values if not is_safe(value)} == REVIEWED.get(path.name, set())
+    assert {ast.unparse(value) for value in values if not is_safe(value)} == REVIEWED.get(name_of(path), set())
 
 
 @pytest.mark.parametrize("path", UI, ids=name_of)

@@ -19,9 +19,9 @@ from relxl.families import FAMILIES, open_tensors
 from relxl.figures import checkpoint as figures
 from relxl.split import along_diagonals, attention_terms
 from relxl.style import RELATIVE_TERMS
-from relxl.ui.checkpoint import shown
-from relxl.ui.checkpoint_settings import effects, whole_numbers
-from relxl.ui.checkpoint_tensors import csv_bytes
+from relxl.ui.checkpoint.settings import effects, whole_numbers
+from relxl.ui.checkpoint.tensors import csv_bytes
+from relxl.ui.show import shown
 from relxl.vocab import Vocab
 from tests.conftest import ROOT, tiny_model
 
@@ -305,11 +305,8 @@ def script(path, layer, head):
     import streamlit as st
 
     from relxl.checkpoint import open_checkpoint
-    from relxl.ui import checkpoint as sections
-    from relxl.ui import checkpoint_answers as answers
-    from relxl.ui import checkpoint_settings as asked
-    from relxl.ui import checkpoint_tensors as tensors
-    from relxl.ui import checkpoint_weights as weights
+    from relxl.ui.checkpoint import answers, sections, tensors, weights
+    from relxl.ui.checkpoint import settings as asked
     from relxl.ui.library import kept_answers
 
     checkpoint = open_checkpoint(path, chosen=dict(kept_answers()))

@@ -16,7 +16,7 @@ from relxl.split import pairs_of
 from relxl.style import ABSOLUTE_TERMS, RELATIVE_TERMS
 from relxl.trace import run, run_hidden
 from relxl.ui.chooser import default_text
-from relxl.ui.derivation_words import shift_sentence
+from relxl.ui.relative_absolute.derivation_words import shift_sentence
 from tests.conftest import ROOT, tiny_model
 from tests.foreign import CASES, foreign, input_of
 from tests.test_pages import control, healthy, matrices
@@ -184,7 +184,7 @@ def section() -> None:
     import streamlit as st
 
     from relxl.ui.chooser import choose_view
-    from relxl.ui.derivation import derivation
+    from relxl.ui.relative_absolute.derivation import derivation
 
     derivation(choose_view([], st.container()))
 

@@ -13,7 +13,7 @@ from relxl.figures import heads as figures
 from relxl.jobs import Jobs
 from relxl.style import percent
 from relxl.trace import run, split_memory
-from relxl.ui import heads_look
+from relxl.ui.heads import look as heads_look
 from tests.conftest import ROOT
 from tests.foreign import CASES
 from tests.test_pages import control, healthy, open_app, text_box

@@ -6,7 +6,7 @@ import pytest
 from relxl.config import TrainConfig
 from relxl.experiments.init_scale import InitSettings, measure_init, scale_settings
 from relxl.style import number, percent
-from relxl.ui.init_scale import SCALES, USUAL, sweep_work, train_work
+from relxl.ui.initialisation.sections import SCALES, USUAL, sweep_work, train_work
 from tests.test_pages import control, healthy, matrices, open_app
 
 PAGE = "pages/6_Initialisation.py"

@@ -9,7 +9,7 @@ from relxl.language import LANGUAGE, _
 from tests.conftest import ROOT
 
 FOLDERS = [ROOT / "pages", ROOT / "relxl/ui", ROOT / "relxl/figures"]
-FILES = [ROOT / "app.py", *(path for folder in FOLDERS for path in folder.glob("*.py"))]
+FILES = [ROOT / "app.py", *(path for folder in FOLDERS for path in folder.rglob("*.py"))]
 SAME_IN_EVERY_LANGUAGE = {"### relxl", "d_model", "CSV", "NPZ", "HTML", "safetensors"}
 NO_PROSE = re.compile(
     r"python -m relxl |default-src |middle right$|CPU time$|\.st[A-Z]|\s*[.\[@]"

@@ -12,7 +12,7 @@ from relxl.checkpoint import open_checkpoint
 from relxl.figures.larger import larger_figure
 from relxl.lesson import lesson_files, read_lesson
 from relxl.trace import run, split_memory
-from relxl.ui.lessons import OURS, known
+from relxl.ui.lessons.sections import OURS, known
 from tests.conftest import ROOT
 from tests.test_pages import open_app, text_box
 

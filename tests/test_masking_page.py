@@ -13,7 +13,7 @@ from relxl.masking import RIGHT_RULE, MaskRule
 from relxl.style import number
 from relxl.trace import run, split_memory
 from relxl.training import evaluate, mask_rule, split_tokens
-from relxl.ui.mask_gallery import fill_text, gallery
+from relxl.ui.masking.gallery import fill_text, gallery
 from tests.conftest import ROOT, tiny_model
 from tests.test_pages import control, healthy, matrices, open_app, text_box
 

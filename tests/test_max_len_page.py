@@ -26,9 +26,9 @@ from relxl.reading import Reading, with_positions
 from relxl.style import RELATIVE_TERMS, number
 from relxl.trace import run, split_memory
 from relxl.training import token_loss
-from relxl.ui import max_len_losses as losses
-from relxl.ui.max_len_losses import best_sentence, claim_sentence, curves_of, measure_work, with_memory
-from relxl.ui.max_len_table import range_sentence, untrained_sentence
+from relxl.ui.max_len import losses
+from relxl.ui.max_len.losses import best_sentence, claim_sentence, curves_of, measure_work, with_memory
+from relxl.ui.max_len.table import range_sentence, untrained_sentence
 from relxl.ui.view import source_of
 from tests.conftest import ROOT, tiny_model
 from tests.test_pages import control, healthy, matrices, open_app, text_box

@@ -9,7 +9,7 @@ import torch
 from relxl.checkpoint import open_checkpoint
 from relxl.experiments.max_len_losses import cell_losses
 from relxl.experiments.recurrence import Measured
-from relxl.ui import memory_cost as section
+from relxl.ui.memory import cost as section
 from relxl.ui.view import source_of
 from tests.conftest import ROOT
 from tests.test_distance_page import captions, figures, lines, numbers, words
@@ -77,7 +77,7 @@ def test_the_absolute_model_is_said_to_be_wrong_with_memory():
 
 
 def test_without_a_record_the_command_is_shown(monkeypatch, tmp_path):
-    monkeypatch.setattr("relxl.ui.memory_cost.RECORDED", tmp_path / "none.json")
+    monkeypatch.setattr("relxl.ui.memory.cost.RECORDED", tmp_path / "none.json")
     app = open_app(PAGE)
     assert healthy(app) and "this command writes it, in some minutes" in words(app)
     assert any(block.value == section.COMMAND for block in app.code)

@@ -9,7 +9,7 @@ from relxl.checkpoint import list_checkpoints, open_checkpoint
 from relxl.experiments.max_len_losses import LengthLoss
 from relxl.experiments.memory import segment_trace, token_losses
 from relxl.trace import run
-from relxl.ui.memory_losses import enough_sentence, measure_work, position_curves, saved_sentence
+from relxl.ui.memory.losses import enough_sentence, measure_work, position_curves, saved_sentence
 from relxl.ui.view import source_of
 from tests.conftest import ROOT
 from tests.foreign import CASES, foreign
@@ -107,7 +107,7 @@ def test_the_absolute_model_itself_and_one_that_knows_none_of_the_text():
 def test_without_the_absolute_checkpoint_nothing_is_said_of_it(monkeypatch, tmp_path):
     (tmp_path / "one").symlink_to(ROOT / "checkpoints/shakespeare-leaky")
     monkeypatch.setattr("relxl.ui.library.BUNDLED", tmp_path)
-    monkeypatch.setattr("relxl.ui.memory_collision.BUNDLED", tmp_path)
+    monkeypatch.setattr("relxl.ui.memory.collision.BUNDLED", tmp_path)
     app = open_app(PAGE)
     assert healthy(app) and "collide" not in words(app) and not app.get("bidi_component")
 

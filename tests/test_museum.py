@@ -17,7 +17,7 @@ from relxl.museum.measures import SHARES
 from relxl.relative import RelativePairs
 from relxl.trace import run
 from relxl.ui.frame import all_pages
-from relxl.ui.museum_exhibits import exhibit_words, group_names, needs_words
+from relxl.ui.museum.exhibits import exhibit_words, group_names, needs_words
 from relxl.ui.state import LINK
 from tests.conftest import ROOT
 from tests.foreign import CASES, foreign

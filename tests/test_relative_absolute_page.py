@@ -11,8 +11,8 @@ from relxl.diagnostics.relative_absolute import gap_curve, opens_at, rows_where,
 from relxl.experiments.relative_absolute import SweepSettings
 from relxl.figures.relative_absolute import gap_figure, kinds_figure
 from relxl.style import percent, signed
-from relxl.ui import relative_absolute as sections
-from relxl.ui.relative_absolute_live import draw_rerun, rerun_work
+from relxl.ui.relative_absolute import sections
+from relxl.ui.relative_absolute.live import draw_rerun, rerun_work
 from tests.test_pages import control, healthy, matrices, open_app
 
 PAGE = "pages/12_Relative_vs_absolute.py"
@@ -150,7 +150,7 @@ def test_a_live_run_ends_with_the_losses_of_its_models(monkeypatch):
     assert {kind: len(losses) for kind, losses in result.losses.items()} == {"learned": 2, "sinusoid": 2, "absolute": 2}
     assert all(len(cells) == 4 and all(map(math.isfinite, cells)) for cells in result.measured.values())
     shown = []
-    monkeypatch.setattr("relxl.ui.relative_absolute_live.st.dataframe", lambda table, **_kw: shown.append(table))
+    monkeypatch.setattr("relxl.ui.relative_absolute.live.st.dataframe", lambda table, **_kw: shown.append(table))
     draw_rerun(result, 32, False)
     assert len(shown[0]) == 5
 

@@ -13,7 +13,9 @@ from relxl.experiments import cost
 from relxl.figures import shift as figures
 from relxl.relative import relative_pairs
 from relxl.shift import SHIFTS, foreign_cells, pair_map, tagged_steps
-from relxl.ui import shift_cost, shift_tables, shift_words
+from relxl.ui.shift import cost as shift_cost
+from relxl.ui.shift import tables as shift_tables
+from relxl.ui.shift import words as shift_words
 from tests.conftest import ROOT
 from tests.test_pages import control, healthy, open_app
 
@@ -219,7 +221,7 @@ ROWS = [
 
 
 def draw_rows():
-    from relxl.ui import shift_cost
+    from relxl.ui.shift import cost as shift_cost
     from tests.test_shift_page import ROWS
 
     shift_cost.result(ROWS, False)

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.test_language import FILES, PROSE, name_of
 
 ASKED_FOR = {  # what is translated though it is no literal: a text of the core
-    "relxl/ui/doctor.py": {"_(check.sees)", "_(check.blind_spot)", "_(finding.template)", "_(finding.advice)"},
+    "relxl/ui/doctor/sections.py": {"_(check.sees)", "_(check.blind_spot)", "_(finding.template)", "_(finding.advice)"},
     "relxl/ui/jobs.py": {"_(job.progress.message)"},
 }
 # Modules whose sentences come up on a page, and those of their texts that do not: names, code, what files record.

@@ -11,6 +11,8 @@ from relxl.language import _
 from relxl.matrix_view import Grid, Window, encode
 from relxl.style import theme_of
 from relxl.ui.shown import Shown, note
+from relxl.ui.state import choose
+from relxl.ui.view import View
 
 FOLDER = Path(__file__).parents[1] / "matrix_view"
 COMPONENT = st.components.v2.component(
@@ -74,6 +76,18 @@ def matrix_view(
     )
     COMPONENT(key=key, data=data, on_pin_change=pinned, on_head_change=stepped, on_window_change=zoomed)
     return MatrixSelection(grid.pin, window)
+
+
+def pin(cell: tuple[int, int] | None, _panel: int = 0) -> None:
+    """Look at a cell, or at none any more: what most pages do with `on_pin`."""
+    choose(c=int(cell is not None))
+    if cell is not None:
+        choose(q=cell[0], k=cell[1])
+
+
+def step_head(view: View, step: int) -> None:
+    """Go on by some heads of the layer: what most pages do with `on_head`."""
+    choose(h=(view.head + step) % view.checkpoint.config.n_head)
 
 
 def payload(grid: Grid, dark: bool, window: Window | None = None) -> bytes:

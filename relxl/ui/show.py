@@ -13,6 +13,7 @@ from relxl.proof import Proof
 from relxl.ui.shown import Shown, note
 
 PAINT_SECONDS = 0.12
+LONGEST_NAME = 120  # characters of a name that a sentence shows
 
 
 def let_paint() -> None:
@@ -30,6 +31,12 @@ def let_paint() -> None:
 def escape(text: str) -> str:
     """Make text safe for markdown: every punctuation mark is shown, none is obeyed, and no picture is fetched."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+
+def shown(text: str, longest: int = LONGEST_NAME) -> str:
+    """Make text from a file fit for a line of markdown: one line, not too long, nothing in it obeyed."""
+    text = re.sub(r"\s+", " ", text)
+    return escape(text if len(text) <= longest else f"{text[: longest - 20]} … {text[-18:]}")
 
 
 def code(text: str) -> str:

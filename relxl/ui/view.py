@@ -79,6 +79,13 @@ def source_of(path: Path, name: str = "", answers: tuple[tuple[str, object], ...
     return Source(str(path), stamp, name or path.name, answers)
 
 
+def key_of(checkpoint: Checkpoint) -> tuple:
+    """Say in small values all that an opened checkpoint depends on: a key for what is computed from it."""
+    opened = checkpoint.opened
+    answers = tuple((setting.ask.name, str(setting.value), setting.origin) for setting in opened.settings)
+    return checkpoint.digest, opened.family.name, str(checkpoint.model.dtype), answers
+
+
 @dataclass(frozen=True)
 class View:
     """Hold what a page looks at: the opened checkpoint, the run of the text, and the layer and head chosen."""

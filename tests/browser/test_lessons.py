@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from relxl.lesson import lesson_files, read_lesson
-from relxl.ui.lessons import OURS, known
+from relxl.ui.lessons.sections import OURS, known
 
 FILES = lesson_files(OURS)
 WORDS = {"en": ("Right.", "Not this one.", "Next"), "zh": ("对。", "不是这个。", "下一步")}

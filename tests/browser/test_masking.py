@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from relxl.checkpoint import open_checkpoint
 from relxl.style import number
 from relxl.trace import run, split_memory
-from relxl.ui.mask_gallery import gallery
+from relxl.ui.masking.gallery import gallery
 from tests.conftest import ROOT
 
 

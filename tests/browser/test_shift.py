@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from relxl.shift import foreign_cells, pair_map, tagged_steps
-from relxl.ui.shift_words import presets
+from relxl.ui.shift.words import presets
 
 CELLS = """table => [...table.tBodies[0].rows].map(row => [...row.querySelectorAll('b')].map(cell => {
   const look = getComputedStyle(cell);

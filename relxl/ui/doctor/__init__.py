@@ -1,0 +1,5 @@
+"""The page "Doctor".
+
+sections.py    the findings
+evidence.py    the numbers of one
+"""
