@@ -2,6 +2,7 @@
 
 A page calls `ui.page(...)` for what it looks at, the sections of its own package, the picture first, and `ui.finish`:
 
+    start.py        what happens once: torch's threads, and what is imported early
     frame.py        the head of a page, the sidebar, the doors
     chooser.py      what is looked at: checkpoint, text or hidden states, layer, head; card.py says what it is
     library.py      which checkpoints there are, uploads, and answers to what the weights can not tell
@@ -20,17 +21,7 @@ A page calls `ui.page(...)` for what it looks at, the sections of its own packag
 What one page alone shows is a package of its name, with `sections.py` as the way in.
 """
 
-import os
-
-# How torch computes beside others; read when it is first imported, so it stands before everything else. An idle thread
-# must sleep: by default it spins, and beside a browser or a second session a split that takes 1 ms alone takes 50. And
-# every run of a page is a thread that would bring as many as the machine has cores.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-os.environ.setdefault("OMP_NUM_THREADS", str(min(os.cpu_count() or 1, 4)))
-
-# Two sessions that import pandas late and at once find it half made. Here one thread imports it, and the others wait.
-import pandas  # noqa: F401
-
+from relxl.ui import start  # noqa: F401, before torch is imported by anything else
 from relxl.ui.card import model_card
 from relxl.ui.frame import doors, finish, page, plain_page, weights_page
 from relxl.ui.show import let_paint
