@@ -4,6 +4,7 @@ VENV := .venv
 ALONE := tests/test_experiments_init.py tests/test_sweep_killed.py tests/test_server.py  # they start processes, and time them
 SPREAD := --numprocesses=auto --dist=loadfile  # a process a core, a file in one of them
 BIN := $(VENV)/bin
+unexport PYTHONDONTWRITEBYTECODE  # Python compiles what it imports, once, instead of pip all that there is
 
 .PHONY: setup run check test train
 
@@ -27,5 +28,5 @@ train: setup
 
 $(VENV)/%.stamp: %.txt requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/pip install --no-compile --quiet --disable-pip-version-check -r $<
 	touch $@
