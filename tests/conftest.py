@@ -1,9 +1,11 @@
 """Shared by all tests: prime sizes, so that no axes can be swapped unseen, and models with every parameter alive."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from relxl.config import ModelConfig
 from relxl.model import TransformerXL
@@ -39,6 +41,14 @@ def no_pause():
     """Do not leave a browser time to paint where there is none: it is an eighth of a second a run of a page."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("relxl.ui.show.PAINT_SECONDS", 0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_scan():
+    """Let Streamlit look once, not for every page that is tested, which installed packages bring components."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 

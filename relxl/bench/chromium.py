@@ -69,7 +69,8 @@ def wait_for(address: str, process: subprocess.Popen, log) -> None:
 def chromium():
     """Launch the system's Chromium, else Playwright's own, headless; give the browser.
 
-    Raises ValueError where Playwright is not installed.
+    Its first context keeps what it has compiled of an app for the next page; a new one has seen nothing. Raises
+    ValueError where Playwright is not installed.
     """
     try:
         from playwright.sync_api import sync_playwright
@@ -77,9 +78,9 @@ def chromium():
         raise ValueError("this needs Playwright: pip install -r requirements-dev.txt") from None
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        context = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
         try:
-            yield browser
+            yield context.browser
         finally:
-            browser.close()
+            context.close()

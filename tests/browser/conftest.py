@@ -1,7 +1,7 @@
 """A server of our own on a free port and a real Chromium, both started once for all browser tests."""
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from relxl.bench.chromium import chromium, serve
 from tests.conftest import ROOT
@@ -27,10 +27,11 @@ def browser():
 class Watched:
     """Hold a page together with what went wrong on it: console errors, page errors, requests to another host."""
 
-    def __init__(self, browser: Browser, server: str, scheme: str = "light"):
-        self.server, self.problems = server, []
-        self.context = browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
-        self.page: Page = self.context.new_page()
+    def __init__(self, context: BrowserContext, server: str, scheme: str = "light"):
+        self.server, self.context, self.problems = server, context, []
+        self.page: Page = context.new_page()
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.emulate_media(color_scheme=scheme)
         self.page.set_default_timeout(60_000)
         self.page.on("console", self.note_console)
         self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
@@ -87,13 +88,14 @@ class Watched:
 
 @pytest.fixture
 def watch(browser, server):
+    """Open pages in the first context, which has compiled the app already, or in a fresh one that has seen nothing."""
     opened = []
 
-    def start(scheme: str = "light") -> Watched:
-        opened.append(Watched(browser, server, scheme))
+    def start(scheme: str = "light", fresh: bool = False) -> Watched:
+        opened.append(Watched(browser.new_context() if fresh else browser.contexts[0], server, scheme))
         return opened[-1]
 
     yield start
     for watched in opened:
-        watched.context.close()
+        watched.page.close()
         assert watched.problems == []

@@ -39,7 +39,7 @@ def test_layer_head_memory_and_checkpoint_repaint(watch, scheme):
 
 def test_a_link_opened_elsewhere_shows_the_same(watch):
     first = watch().open("/Score_terms?l=1&h=2&q=7&k=20&m=1")
-    other = watch().open(first.page.url.removeprefix(first.server))
+    other = watch(fresh=True).open(first.page.url.removeprefix(first.server))
     assert first.pixels() == other.pixels()
     for watched in (first, other):
         expect(watched.page.get_by_label("Query", exact=True)).to_have_value("7")

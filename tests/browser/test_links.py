@@ -25,9 +25,12 @@ def numbers(app):
 
 
 def test_a_copied_link_shows_the_same_in_a_fresh_browser_on_every_page(watch):
-    app, fresh = watch(), watch()  # every address that is opened begins a session of its own
+    app, fresh = watch(), watch(fresh=True)  # every address that is opened begins a session of its own
+    app.page.goto(f"{app.server}/?l=1&h=2&q=9&ck=shakespeare-sinusoid")
     for name, path in PATHS.items():
-        app.page.goto(app.server + path + "?l=1&h=2&q=9&ck=shakespeare-sinusoid")
+        door = all_pages()[name]
+        app.page.get_by_test_id("stSidebar").get_by_role("link", name=door.name, exact=True).click()
+        expect(app.page.get_by_role("heading", name=door.question)).to_be_visible()
         ready(app)
         app.page.get_by_role("button", name="Copy link").click()
         link = app.page.get_by_test_id("stPopoverBody").locator("code").inner_text()
