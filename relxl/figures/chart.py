@@ -3,9 +3,10 @@
 plotly checks a figure anew with every change, so one that grows by `add_` and `update_` costs ten times as much.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
 from relxl.style import Theme, layout
@@ -98,13 +99,23 @@ def note(text: str, x: float, y: float, place: Place = WHOLE, **given) -> dict:
     return {"text": text, "x": x, "y": y, "xref": place.x, "yref": place.y, "showarrow": False, **given}
 
 
+def named_lines(marks: Mapping[str, float], colour: str, log: bool = False, width: float = 1.0) -> dict:
+    """Draw a dashed line at each place of the x axis, its name beside its top: the shapes and notes of a chart."""
+    line, look = {"color": colour, "width": width, "dash": "dash"}, {"size": 11, "color": colour}
+    names = [  # on a logarithmic axis plotly takes a note's place by its logarithm, and a shape's as it is
+        note(name, np.log10(x) if log else x, 1, yref="y domain", xanchor="left", yanchor="top", font=look)
+        for name, x in marks.items()
+    ]
+    return {"shapes": [vline(x, line) for x in marks.values()], "notes": names}
+
+
 def heading(text: str, place: Place, **given) -> dict:
     """Write text over the left end of a panel."""
     at = {"x": place.width[0], "y": place.height[1], "xref": "paper", "yref": "paper"}
     return {"text": text, "xanchor": "left", "yanchor": "bottom", "showarrow": False, **at, **given}
 
 
-def box(x: float, y: float, half: float, line: dict, place: Place = WHOLE) -> dict:
-    """Frame the cell of a grid, `half` wide and high on every side of its middle."""
-    ends = {"x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half, "xref": place.x, "yref": place.y}
+def box(x: float, y: float, across: float, down: float, line: dict, place: Place = WHOLE) -> dict:
+    """Frame the cell of a grid, so far across and down on either side of its middle."""
+    ends = {"x0": x - across, "x1": x + across, "y0": y - down, "y1": y + down, "xref": place.x, "yref": place.y}
     return {"type": "rect", "line": line, **ends}

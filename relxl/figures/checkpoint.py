@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from relxl.figures.chart import WHOLE, bar, chart, heatmap, note, scatter, vline
-from relxl.figures.ticks import head_ticks
+from relxl.figures.ticks import place_ticks
 from relxl.language import _
 from relxl.style import COLOURS, CURVES, LEGEND, Term, Theme, axis, plot_text, theme_of, translucent
 
@@ -106,7 +106,7 @@ def gauge_figure(sizes: Mapping[str, np.ndarray], head: int, dark: bool = False)
         for name, values in sizes.items()
     ]  # fmt: skip
     n_head = len(next(iter(sizes.values())))
-    x = axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head))
+    x = axis(theme, showgrid=False, zeroline=False, **place_ticks("H", n_head, head))
     y = axis(theme, _("length of the vector"), rangemode="tozero", exponentformat="e")
     return chart(bars, theme, WHOLE.axes(x, y), height=260, barmode="group", bargap=0.3, **NAMED)
 

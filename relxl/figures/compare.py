@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from relxl.figures.chart import WHOLE, bar, chart, note, panels, scatter, vline
 from relxl.figures.checkpoint import MARGIN, NAMED, distance_title, finite
-from relxl.figures.ticks import head_ticks
+from relxl.figures.ticks import place_ticks
 from relxl.language import _
 from relxl.style import COLOURS, RELATIVE_TERMS, Term, axis, plot_text, theme_of, translucent
 
@@ -65,7 +65,7 @@ def dumbbell_figure(
         ]  # fmt: skip
         traces += [joined, *dots]
     between = [vline(edge - 0.5, {"color": theme.grid, "width": 1}) for edge in range(1, n_head)]
-    ticks = head_ticks(n_head, head) | {"showgrid": False, "zeroline": False, "range": [-0.6, n_head - 0.4]}
+    ticks = place_ticks("H", n_head, head) | {"showgrid": False, "zeroline": False, "range": [-0.6, n_head - 0.4]}
     x, y = axis(theme, _("hollow: a, filled: b"), **ticks), axis(theme, _("share of the score"), tickformat=".0%")
     return chart(traces, theme, WHOLE.axes(x, y), between, height=320, **NAMED)
 
@@ -81,7 +81,7 @@ def cosine_figure(values: Mapping[str, np.ndarray], head: int, dark: bool = Fals
         for name, heads in values.items()
     ]  # fmt: skip
     n_head = len(next(iter(values.values())))
-    x = axis(theme, showgrid=False, zeroline=False, **head_ticks(n_head, head))
+    x = axis(theme, showgrid=False, zeroline=False, **place_ticks("H", n_head, head))
     y = axis(theme, _("cosine of a and b"), range=[-1.05, 1.05])
     return chart(bars, theme, WHOLE.axes(x, y), height=240, barmode="group", bargap=0.35, **NAMED)
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from relxl.figures.chart import WHOLE, Place, box, chart, heading, hline, note, panels, scatter, vband, vline
 from relxl.figures.checkpoint import distance_title, finite
 from relxl.figures.curves import area
+from relxl.figures.ticks import place_ticks
 from relxl.language import _
 from relxl.style import LEGEND, Theme, axis, readable, theme_of, translucent
 
@@ -274,12 +275,13 @@ def every_head_figure(
             y=[y for _x, layer in strokes for y in (layer - 0.42, layer + 0.42, None)],
             mode="lines", line={"color": theme.faint, "width": 1, "dash": "dot"}, hoverinfo="skip",
         ))  # fmt: skip
-    frame = box(chosen[1], chosen[0], 0.48, {"color": theme.accent, "width": 1.5})
+    frame = box(chosen[1], chosen[0], 0.48, 0.48, {"color": theme.accent, "width": 1.5})
     font = {"size": 11, "color": theme.faint}
     scales = [note(f"± {size[layer]:.2g}", n_head - 0.5, layer, xanchor="left", font=font) for layer in range(n_layer)]
-    bare, heads, layers = {"showgrid": False, "zeroline": False}, list(range(n_head)), list(range(n_layer))
-    columns = {"side": "top", "tickvals": heads, "ticktext": [f"H{i}" for i in heads], "range": [-0.55, n_head - 0.45]}
-    rows = {"tickvals": layers, "ticktext": [f"L{i}" for i in layers], "range": [n_layer - 0.45, -0.55]}
-    axes = WHOLE.axes(axis(theme, **bare, **columns), axis(theme, **bare, **rows))
+    bare = {"showgrid": False, "zeroline": False}
+    axes = WHOLE.axes(
+        axis(theme, **bare, side="top", range=[-0.55, n_head - 0.45], **place_ticks("H", n_head)),
+        axis(theme, **bare, range=[n_layer - 0.45, -0.55], **place_ticks("L", n_layer)),
+    )
     height, margin = 50 + 70 * n_layer, {"l": 40, "r": 64, "t": 30, "b": 12}
     return chart(traces, theme, axes, [frame], scales, height=height, margin=margin, hovermode="closest")

@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
-from relxl.figures.chart import WHOLE, chart, heatmap, scatter
+from relxl.figures.chart import WHOLE, box, chart, heatmap, scatter
+from relxl.figures.ticks import place_ticks
 from relxl.style import LEGEND, LIGHT, Theme, axis, theme_of
 
 MOST_SPREADS = 8  # columns that leave a cell the room to write its spread
@@ -60,9 +61,9 @@ def grid_figure(
         customdata=[[*it, text[it], beside[it]] for it in cells],
         hovertemplate="L%{customdata[0]}H%{customdata[1]}<br><b>%{customdata[2]}</b> %{customdata[3]}<extra></extra>",
     )  # fmt: skip
-    (layer, head), rect = chosen, {"type": "rect"}
-    rect |= {"x0": head - 0.47, "x1": head + 0.47, "y0": layer - 0.45, "y1": layer + 0.45}
-    outline = [rect | {"line": {"color": colour, "width": w}} for colour, w in ((theme.halo, 6), (theme.accent, 3))]
+    layer, head = chosen
+    lines = ({"color": theme.halo, "width": 6}, {"color": theme.accent, "width": 3})
+    outline = [box(head, layer, 0.47, 0.45, line) for line in lines]
     x = axis(theme, side="top", range=[-0.5, n_head - 0.5], **PLAIN, **place_ticks("H", n_head, head))
     y = axis(theme, range=[n_layer - 0.5, -0.5], **PLAIN, **place_ticks("L", n_layer, layer))
     row = 56 if n_layer <= 6 else max(420 // n_layer, 24)
@@ -71,12 +72,6 @@ def grid_figure(
         margin={"l": 40, "r": 8, "t": 48, "b": 8}, dragmode=False, hovermode="closest", hoverdistance=-1,
         title={"text": title, "x": 0, "xref": "paper", "font": {"size": 13, "color": theme.faint}},
     )  # fmt: skip
-
-
-def place_ticks(letter: str, count: int, chosen: int) -> dict:
-    """Label every place of an axis with a letter and its number, the chosen one bold."""
-    labels = [f"<b>{letter}{place}</b>" if place == chosen else f"{letter}{place}" for place in range(count)]
-    return {"tickvals": list(range(count)), "ticktext": labels}
 
 
 def scale_of(theme: Theme) -> list[list]:

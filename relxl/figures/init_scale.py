@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
-from relxl.figures.chart import WHOLE, bar, chart, hline, note, scatter, vline
+from relxl.figures.chart import WHOLE, bar, chart, hline, named_lines, note, scatter
 from relxl.figures.curves import MARGIN, band
+from relxl.figures.ticks import place_ticks
 from relxl.language import _
 from relxl.style import LEGEND, Term, axis, number, theme_of
 
@@ -54,9 +55,8 @@ def entropy_figure(entropy: np.ndarray, peaked: float, flat: float, dark: bool =
         )
         for limit, name in limits.items()
     ]  # fmt: skip
-    heads = list(range(len(entropy)))
     axes = WHOLE.axes(
-        axis(theme, showgrid=False, tickvals=heads, ticktext=[f"H{head}" for head in heads]),
+        axis(theme, showgrid=False, **place_ticks("H", len(entropy))),
         axis(theme, _("entropy of the attention"), range=[0, 1.08]),
     )
     return chart([bars], theme, axes, lines, names, height=height, bargap=0.35, margin=MARGIN | {"t": 12})
@@ -71,13 +71,8 @@ def sweep_figure(
     for place, (length, values) in enumerate(curves.items()):
         low, middle, high = (reduce(values, axis=0) for reduce in (np.min, np.median, np.max))
         bands += band(scales, middle, low, high, place, _("length {n}").format(n=length), hover)
-    lines = [vline(scale, {"color": theme.faint, "width": 1, "dash": "dash"}) for scale in marks.values()]
-    font = {"size": 11, "color": theme.faint}
-    names = [
-        note(name, np.log10(scale), 1, yref="y domain", xanchor="left", yanchor="top", font=font)
-        for name, scale in marks.items()
-    ]
     axes = WHOLE.axes(
         axis(theme, _("initial scale"), type="log", exponentformat="power"), axis(theme, title, rangemode="tozero")
     )
-    return chart(bands, theme, axes, lines, names, height=260, showlegend=True, legend=LEGEND, margin=MARGIN)
+    lines = named_lines(marks, theme.faint, log=True)
+    return chart(bands, theme, axes, **lines, height=260, showlegend=True, legend=LEGEND, margin=MARGIN)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from relxl.figures.chart import WHOLE, chart, hband, heading, note, panels, scatter, vline
+from relxl.figures.chart import WHOLE, chart, hband, heading, named_lines, note, panels, scatter, vline
 from relxl.figures.curves import band
 from relxl.figures.score_terms import curve_figure
 from relxl.language import _
@@ -134,10 +134,4 @@ def bands(curves: Mapping[str, Series], where: str) -> list[dict]:
 
 def training_mark(trained: int | None, log: bool, theme: Theme) -> dict:
     """Give the line, and its name, at the length of training, where that is known."""
-    if trained is None:
-        return {}
-    name = note(
-        _("training"), np.log10(trained) if log else trained, 1, yref="y domain", xanchor="left", yanchor="top",
-        font={"size": 11, "color": theme.alarm},
-    )  # fmt: skip
-    return {"shapes": [vline(trained, {"color": theme.alarm, "width": 1.5, "dash": "dash"})], "notes": [name]}
+    return {} if trained is None else named_lines({_("training"): trained}, theme.alarm, log, 1.5)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from relxl.figures.chart import WHOLE, bar, box, chart, heatmap, note, panels, scatter, vline
 from relxl.figures.distance import distance_axis, places
 from relxl.figures.max_len import Series, bands, position_figure
-from relxl.figures.ticks import token_ticks
+from relxl.figures.ticks import place_ticks, token_ticks
 from relxl.language import _
 from relxl.style import COLOURS, DARK, LEGEND, LIGHT, MONO, axis, percent, plot_text, theme_of, translucent
 
@@ -33,12 +33,11 @@ def seam_figure(mass: np.ndarray, chosen: tuple[int, int], dark: bool = False) -
         textfont={"size": 12, "color": [ink if share < 0.5 else paper for share in mass.ravel()]},
     )  # fmt: skip
     ticks = {"showgrid": False, "zeroline": False, "ticks": ""}
-    heads, layers = list(range(n_head)), list(range(n_layer))
     axes = WHOLE.axes(
-        axis(theme, **ticks, side="top", tickvals=heads, ticktext=[f"H{i}" for i in heads]),
-        axis(theme, **ticks, tickvals=layers, ticktext=[f"L{i}" for i in layers], range=[n_layer - 0.5, -0.5]),
+        axis(theme, **ticks, side="top", **place_ticks("H", n_head)),
+        axis(theme, **ticks, range=[n_layer - 0.5, -0.5], **place_ticks("L", n_layer)),
     )
-    frame = box(chosen[1], chosen[0], 0.5, {"color": theme.accent, "width": 2})
+    frame = box(chosen[1], chosen[0], 0.5, 0.5, {"color": theme.accent, "width": 2})
     height, margin = max(300, 60 + 22 * n_layer), MARGIN | {"l": 36, "t": 28, "b": 12}
     return chart([cells, numbers] if written else [cells], theme, axes, [frame], height=height, margin=margin)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from relxl.figures.chart import WHOLE, bar, chart, heatmap, note, panels, scatter, vline
+from relxl.figures.chart import WHOLE, bar, chart, heatmap, named_lines, panels, scatter
 from relxl.figures.ticks import token_ticks
 from relxl.language import _
 from relxl.style import LEGEND, Term, axis, theme_of
@@ -57,15 +57,10 @@ def curve_figure(
     dotted = line | {"width": 1, "dash": "dot"}
     future = scatter(x=distances[~past], y=v_bias[~past], mode="lines", line=dotted, hovertemplate=hover)
     seen = scatter(x=distances[past], y=v_bias[past], mode="lines", line=line, hovertemplate=hover)
-    lines = [vline(distance, {"color": theme.faint, "width": 1, "dash": "dash"}) for distance in marks.values()]
-    font = {"size": 11, "color": theme.faint}
-    names = [
-        note(name, distance, 1, yref="y domain", xanchor="left", yanchor="top", font=font)
-        for name, distance in marks.items()
-    ]
     title = _("distance to the key, tokens (positive is the past)")
     axes = WHOLE.axes(axis(theme, title), axis(theme, _("score")))
-    return chart([future, seen, *more], theme, axes, lines, names, height=height, margin=NO_TITLE)
+    lines = named_lines(marks, theme.faint)
+    return chart([future, seen, *more], theme, axes, **lines, height=height, margin=NO_TITLE)
 
 
 def dimensions_figure(cell: dict[str, np.ndarray], looks: dict[str, Term], dark: bool = False) -> go.Figure:

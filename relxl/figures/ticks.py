@@ -18,7 +18,7 @@ def token_ticks(tokens: Sequence[str]) -> dict:
     return {"tickvals": list(range(0, len(tokens), step)), "tickangle": 0}
 
 
-def head_ticks(n_head: int, chosen: int) -> dict:
-    """Label every head, the chosen one bold."""
-    labels = [f"<b>H{i}</b>" if i == chosen else f"H{i}" for i in range(n_head)]
-    return {"tickvals": list(range(n_head)), "ticktext": labels}
+def place_ticks(letter: str, count: int, chosen: int | None = None) -> dict:
+    """Label every head ("H") or layer ("L") with its number, the chosen one bold."""
+    labels = [f"<b>{letter}{place}</b>" if place == chosen else f"{letter}{place}" for place in range(count)]
+    return {"tickvals": list(range(count)), "ticktext": labels}

@@ -98,4 +98,6 @@ def watch(browser, server):
     yield start
     for watched in opened:
         watched.page.close()
+        if watched.context != browser.contexts[0]:
+            watched.context.close()
         assert watched.problems == []
